@@ -1,0 +1,64 @@
+package ports
+
+import (
+	"context"
+	"errors"
+)
+
+// Unit is one thing to generate within a stage: an image unit, an audio
+// segment, a video group.
+type Unit struct {
+	ID string
+}
+
+// Scene is what the engine must know of a scene to plan its work.
+type Scene struct {
+	SceneID
+	Version int64           // content version; grows with every edit
+	Layers  map[string]bool // enabled stages
+	Units   []Unit          // image units, in order
+}
+
+// ErrNoScene says that the book is readable and holds no such scene.
+var ErrNoScene = errors.New("content: no such scene")
+
+// Content is the book content. An error other than ErrNoScene means unknown, and
+// unknown never clears, deletes, regenerates or fails anything.
+type Content interface {
+	// Scene reads one scene.
+	Scene(ctx context.Context, id SceneID) (Scene, error)
+	// Scenes lists the scenes of a book, or of one chapter of it if chapter is not
+	// empty, in reading order.
+	Scenes(ctx context.Context, book, chapter string) ([]SceneID, error)
+}
+
+// Presence is a three-valued proof.
+type Presence int
+
+const (
+	// Unknown is the zero value: the question could not be answered.
+	Unknown Presence = iota
+	// Absent was proved.
+	Absent
+	// Present was proved.
+	Present
+)
+
+func (p Presence) String() string {
+	return [...]string{"unknown", "absent", "present"}[p]
+}
+
+// Artifact is what the artifact tree knows of one file.
+type Artifact struct {
+	Path       string // keys.Artifact
+	Generation int64  // generation of the intent it was made for
+	Version    int64  // content version it was made from
+	Size       int64  // bytes; 0: an unfinished upload, no proof
+}
+
+// Artifacts is the tree of finished files. Workers write it, the engine asks.
+type Artifacts interface {
+	// Stat says whether a whole file stands at path. A non-nil error comes with
+	// Unknown, and only then.
+	Stat(ctx context.Context, path string) (Artifact, Presence, error)
+}

@@ -1,0 +1,191 @@
+package ports
+
+import "time"
+
+// Observer is told what the engine did, as typed events, in the order in which it
+// did it. In a world it writes the trace that the properties read; in production
+// it writes logs and metrics. It must not block and must not fail.
+type Observer interface {
+	Observe(Event)
+}
+
+// Event is one thing that the engine did. The set is closed: one struct for each,
+// all in this file.
+type Event interface {
+	event()
+	// Kind is the low-cardinality name of the event, as it stands in a trace.
+	Kind() string
+}
+
+// Intent: an explicit request, regenerate, reset, cancel or delete took effect on a stage.
+type Intent struct {
+	Stage      StageID
+	Op         string // request, regenerate, reset, cancel, delete
+	Generation int64  // the new one
+	State      string // stage state after it
+	Replaced   string // the live dispatch that it ended, if any
+}
+
+// Attempt: begin said yes. The metric `attempts` counts these.
+type Attempt struct {
+	Stage      StageID
+	Dispatch   string
+	Generation int64
+	Fence      int64
+	Jobs       []string // job ids that the dispatch holds
+	Forced     bool
+}
+
+// Refusal: begin said no and wrote nothing. Edge is true for the first tick of a
+// row of equal refusals of this process (journaled) and false for the others.
+type Refusal struct {
+	Stage  StageID
+	Reason string
+	Stored string // stored reason, when Reason is deferred_capacity
+	Edge   bool
+}
+
+// JobOutcome: what became of one try to have one job accepted by the hub.
+// Outcome is `sent`, `cached`, or a reason of engine/outcome.
+type JobOutcome struct {
+	Stage    StageID
+	Dispatch string
+	Job      string
+	Outcome  string
+	Final    bool // what the dispatch is judged by, if it ends without progress
+}
+
+// Result: accept answered for one unit's result.
+type Result struct {
+	Stage    StageID
+	Dispatch string
+	Job      string
+	Verdict  string // accepted, last, duplicate, stale
+}
+
+// Finish: a dispatch ended, in this very step.
+type Finish struct {
+	Stage         StageID
+	Dispatch      string
+	Generation    int64
+	Outcome       string // ready, failed, nothing, partial, cancelled, lost
+	Reason        string
+	Bucket        string
+	WindowSeconds int64 // the window applied; 0: not deferred
+	Deferred      bool
+	Retryable     bool
+	Sent          int    // jobs that the hub accepted in the dispatch's life
+	State         string // stage state after it
+	Idle          int64  // zero-progress attempts in a row, this one included
+	Budget        int64  // tokens left; -1: full
+}
+
+// Renewal: the answer to one renewal of a lease.
+type Renewal struct {
+	Stage    StageID
+	Dispatch string
+	Verdict  string // ok, not_owner, finished, error
+	Stopped  bool   // no further renewal of this dispatch will run in this process
+}
+
+// Retired: a scene left the active index.
+type Retired struct {
+	Scene SceneID
+}
+
+// Swept: jobs were cleared at the hub, by dispatch or by book.
+type Swept struct {
+	Dispatch, Book             string // one of them
+	Requested, Cleared, Failed int
+}
+
+// Journaled: n events were appended to the journal of a scene.
+type Journaled struct {
+	Scene  SceneID
+	Events []string
+}
+
+// Tick: one tick ended.
+type Tick struct {
+	Number  int64
+	Skipped bool // another replica held the tick lock
+	Summary Summary
+}
+
+// Summary is the count of a tick by outcome. A deferral is not an error.
+type Summary struct {
+	Active     int // scenes in the active index
+	Processed  int // scenes looked at
+	Dispatched int // stages whose jobs went out
+	Deferred   int // stages with an open deferral, or newly deferred
+	Throttled  int // stages refused by backpressure, backoff or the circuit
+	Skipped    int // stages with a live dispatch, or nothing to do
+	Completed  int // stages completed without a job, and scenes retired
+	Running    int // dispatches still sending when the tick ended
+	Errors     int // scenes or stages that failed for another reason
+}
+
+// Trouble: something best-effort failed, or one scene was isolated from a tick.
+type Trouble struct {
+	Scene SceneID
+	Op    string
+	Err   error
+}
+
+// Started: an engine began to run (first tick due after Delay).
+type Started struct {
+	Delay time.Duration
+}
+
+func (Intent) event()     {}
+func (Attempt) event()    {}
+func (Refusal) event()    {}
+func (JobOutcome) event() {}
+func (Result) event()     {}
+func (Finish) event()     {}
+func (Renewal) event()    {}
+func (Retired) event()    {}
+func (Swept) event()      {}
+func (Journaled) event()  {}
+func (Tick) event()       {}
+func (Trouble) event()    {}
+func (Started) event()    {}
+
+// Kind implements Event.
+func (Intent) Kind() string { return "intent" }
+
+// Kind implements Event.
+func (Attempt) Kind() string { return "attempt" }
+
+// Kind implements Event.
+func (Refusal) Kind() string { return "refusal" }
+
+// Kind implements Event.
+func (JobOutcome) Kind() string { return "job" }
+
+// Kind implements Event.
+func (Result) Kind() string { return "result" }
+
+// Kind implements Event.
+func (Finish) Kind() string { return "finish" }
+
+// Kind implements Event.
+func (Renewal) Kind() string { return "renewal" }
+
+// Kind implements Event.
+func (Retired) Kind() string { return "retired" }
+
+// Kind implements Event.
+func (Swept) Kind() string { return "swept" }
+
+// Kind implements Event.
+func (Journaled) Kind() string { return "journal" }
+
+// Kind implements Event.
+func (Tick) Kind() string { return "tick" }
+
+// Kind implements Event.
+func (Trouble) Kind() string { return "trouble" }
+
+// Kind implements Event.
+func (Started) Kind() string { return "started" }
