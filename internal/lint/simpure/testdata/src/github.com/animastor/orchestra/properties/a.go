@@ -1,0 +1,5 @@
+package properties
+
+import "time"
+
+func now() time.Time { return time.Now() } // want `time.Now`
