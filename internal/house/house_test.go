@@ -25,7 +25,7 @@ func TestStyle(t *testing.T) { report(t, house.Style(repository(t))) }
 func TestReadmeCommands(t *testing.T) {
 	_, err := house.Commands(read(t, "README.md"))
 	require.NoError(t, err, "README.md")
-	require.Contains(t, read(t, ".ci/run"), "./internal/house/cmd/readme README.md",
+	require.Contains(t, read(t, ".ci/run"), "make --silent readme",
 		".ci/run does not run the commands of the README")
 }
 

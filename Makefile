@@ -1,0 +1,91 @@
+# `make` or `make help` lists the targets; CI runs these same ones (.ci/run).
+
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+MAKEFLAGS += --warn-undefined-variables --no-builtin-rules
+.DELETE_ON_ERROR:
+.DEFAULT_GOAL := help
+
+FUZZTIME   ?= 10s
+BENCHCOUNT ?= 6
+SEEDS      ?= 20
+
+# Packages whose tests start goroutines, or whose code must be safe with several.
+RACEPKGS ?= ./sim/... ./fakes/... ./engine/... ./scenarios/...
+
+# Layers that must behave the same in every run of a seed.
+PURELAYERS := engine,fakes,sim,scenarios/wire,properties
+
+.PHONY: help
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: build
+build: ## compile every package
+	go build ./...
+
+.PHONY: test
+test: ## run the tests, offline
+	go test ./...
+
+.PHONY: race
+race: ## run the tests with the race detector (RACEPKGS=./... for all)
+	go test -race $(RACEPKGS)
+
+.PHONY: run
+run: ## run every scenario
+	go run ./cmd/sim run scenarios/...
+
+.PHONY: lua
+lua: ## run every scenario with the Lua scripts instead of their twins in Go
+	go run ./cmd/sim run scenarios/... --lua
+
+.PHONY: twice
+twice: ## run every scenario twice for SEEDS seeds and compare the traces
+	go run ./cmd/sim run scenarios/... --twice --seeds $(SEEDS)
+
+.PHONY: lint
+lint: ## check format, go.mod, vet, simcheck and staticcheck
+	unformatted=$$(gofmt -l .); test -z "$$unformatted" || { echo "run gofmt -w on: $$unformatted"; exit 1; }
+	go mod tidy -diff
+	go vet ./...
+	go run ./internal/lint/cmd/simcheck -layers $(PURELAYERS) ./...
+	go tool -modfile=tools.mod staticcheck ./...
+
+.PHONY: fuzz
+fuzz: ## run each fuzz target for FUZZTIME
+	targets=$$(grep -rHo --include='*_test.go' --exclude-dir=testdata '^func Fuzz[A-Za-z0-9_]*' .) \
+		|| { echo "there is no fuzz target"; exit 1; }; \
+	while IFS=: read -r file func; do \
+		name=$${func#func }; \
+		echo "$$name in $$file"; \
+		go test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) "$$(dirname "$$file")" </dev/null; \
+	done <<<"$$targets"
+
+.PHONY: bench
+bench: ## run the benchmarks BENCHCOUNT times, for benchstat
+	go test -run '^$$' -bench . -benchmem -count $(BENCHCOUNT) ./...
+
+.PHONY: cover
+cover: ## write coverage.out and print the total
+	go test -coverprofile=coverage.out -coverpkg=./... ./...
+	go tool cover -func=coverage.out | tail -n 1
+
+.PHONY: docs
+docs: ## rewrite the generated pages of docs/
+	go generate ./...
+
+.PHONY: verify-docs
+verify-docs: ## rewrite the generated pages and fail if one was stale
+	before=$$(mktemp -d); trap 'rm -rf "$$before"' EXIT; \
+	cp -r docs "$$before"; \
+	go generate ./...; \
+	diff -ru "$$before/docs" docs
+
+.PHONY: readme
+readme: ## print the commands of the README that CI runs
+	@go run ./internal/house/cmd/readme README.md
+
+.PHONY: ci
+ci: ## do everything that CI does
+	CI=true bash .ci/run
