@@ -130,15 +130,14 @@ func isCommClause(cur inspector.Cursor) bool {
 	return false // in the initializer of a package
 }
 
-// inspectBuiltin judges make(chan T), close and recover.
+// inspectBuiltin judges make(chan T) and recover. Closing is not reported: whoever
+// may close a channel has made it.
 func inspectBuiltin(info *types.Info, call *ast.CallExpr) (finding, bool) {
 	name, isBuiltin := builtinName(info, call)
 	switch {
 	case !isBuiltin:
 	case name == "make" && isChan(info.TypeOf(call)):
 		return found(call, "a channel hands over outside the kernel: "+useNoChan)
-	case name == "close":
-		return found(call, "closing a channel wakes goroutines outside the kernel: "+useNoChan)
 	case name == "recover":
 		return found(call, "recover could swallow the kernel's crash sentinel: use the Runtime's Isolate")
 	}

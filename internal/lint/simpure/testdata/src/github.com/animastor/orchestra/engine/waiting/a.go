@@ -34,7 +34,7 @@ func tasks(c chan int) {
 	for v := range c { // want `range over a channel`
 		println(v)
 	}
-	close(c)           // want `closing a channel`
+	close(c)
 	_ = make(chan int) // want `a channel hands over outside the kernel`
 	_ = make([]int, 0)
 	runtime.Gosched() // want `runtime.Gosched`
