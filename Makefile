@@ -73,13 +73,14 @@ cover: ## write coverage.out and print the total
 
 .PHONY: docs
 docs: ## rewrite the generated pages of docs/
+	@grep -rq --include='*.go' '^//go:generate' . || { echo "no package has a go:generate line"; exit 1; }
 	go generate ./...
 
 .PHONY: verify-docs
 verify-docs: ## rewrite the generated pages and fail if one was stale
 	before=$$(mktemp -d); trap 'rm -rf "$$before"' EXIT; \
 	cp -r docs "$$before"; \
-	go generate ./...; \
+	$(MAKE) docs; \
 	diff -ru "$$before/docs" docs
 
 .PHONY: readme
