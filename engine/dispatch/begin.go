@@ -1,0 +1,152 @@
+package dispatch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/animastor/orchestra/engine/asset"
+	"github.com/animastor/orchestra/engine/keys"
+	"github.com/animastor/orchestra/engine/outcome"
+	"github.com/animastor/orchestra/engine/stage"
+	"github.com/animastor/orchestra/engine/store"
+	"github.com/animastor/orchestra/ports"
+)
+
+// Answer says what became of an attempt to start a stage, as far as the tick
+// counts it.
+type Answer string
+
+// The answers of Start.
+const (
+	Sent      Answer = "sent"      // jobs are out, the dispatch lives
+	Pending   Answer = "pending"   // nothing is certain yet, the dispatch lives
+	Refused   Answer = "refused"   // begin said no; Reason says why
+	Nothing   Answer = "nothing"   // no progress; finished, Deferred says how
+	Completed Answer = "completed" // nothing was left to do
+	Failed    Answer = "failed"    // the stage failed for good
+	Unread    Answer = "unread"    // content, artifacts or Redis could not be read; nothing was begun
+)
+
+// Started is what Start returns.
+type Started struct {
+	Answer   Answer
+	Reason   string
+	Stored   string // the deferral's reason, when Reason is deferred_capacity
+	Deferred bool
+}
+
+// work is what a dispatch is begun for: the units to generate, or the verdict that
+// ends it at once.
+type work struct {
+	scene  ports.Scene
+	plan   stage.Plan
+	ending string // scene_not_found, dispatch_error, no_jobs_generated; "" to send
+}
+
+// Start tries to begin a dispatch of a stage and to post its jobs once. The reads
+// come first, so that begin can write all it knows in one step. What lives on
+// after it is looked after by tasks of its own.
+func (d *Dispatcher) Start(ctx context.Context, v store.StageView) Started {
+	w, err := d.plan(ctx, v)
+	if err != nil {
+		d.trouble(v.Stage.SceneID, "plan", err)
+		return Started{Answer: Unread}
+	}
+	l := &live{stage: v.Stage, dispatch: "dispatch-" + d.Runtime.Token(), generation: v.Intent.Generation,
+		version: w.scene.Version, floor: v.Floor, started: d.Runtime.Now(), units: w.scene.Units}
+	for _, unit := range w.plan.Units {
+		l.jobs = append(l.jobs, &job{id: keys.Job(l.stage, unit, l.generation), unit: unit, state: outstanding})
+	}
+	begun, err := d.begin(ctx, l)
+	if err != nil {
+		d.trouble(v.Stage.SceneID, "begin", err)
+		return Started{Answer: Unread}
+	}
+	if begun.Verdict != store.OK {
+		return Started{Answer: Refused, Reason: begun.Verdict, Stored: begun.StoredReason}
+	}
+	l.fence = begun.Fence
+	d.Observer.Observe(ports.Attempt{Stage: l.stage, Dispatch: l.dispatch, Generation: l.generation,
+		Fence: l.fence, Jobs: l.jobIDs(), Forced: v.Intent.Force})
+	if w.ending == "" && !w.plan.Complete() {
+		d.Runtime.Go(ctx, "renew", func(ctx context.Context) { d.renew(ctx, l) })
+	}
+	return d.execute(ctx, l, w)
+}
+
+// plan reads what the stage needs. An error means that it could not be told, and
+// that nothing must be begun.
+func (d *Dispatcher) plan(ctx context.Context, v store.StageView) (w work, err error) {
+	st, ok := d.StageOf(v.Stage.Stage)
+	if !ok {
+		return w, fmt.Errorf("dispatch: no executor of stage %s", v.Stage)
+	}
+	w.scene, err = d.Content.Scene(ctx, v.Stage.SceneID)
+	if errors.Is(err, ports.ErrNoScene) {
+		w.ending = outcome.SceneNotFound
+		return w, nil
+	}
+	if err != nil {
+		return w, err
+	}
+	var unread error
+	panicked := d.Runtime.Isolate(func() error {
+		w.plan, unread = st.Plan(ctx, w.scene, v.Floor)
+		return nil
+	})
+	switch {
+	case panicked != nil:
+		d.trouble(v.Stage.SceneID, "plan", panicked)
+		w.ending = outcome.DispatchError
+	case unread != nil:
+		return w, unread
+	case len(w.plan.Units) == 0 && !w.plan.Complete():
+		w.ending = outcome.NoJobsGenerated
+	}
+	return w, nil
+}
+
+// begin retries while it cannot tell whether the script ran: begin of the same
+// dispatch is idempotent.
+func (d *Dispatcher) begin(ctx context.Context, l *live) (store.Begun, error) {
+	p := d.Profile(l.stage.Stage)
+	args := store.Begin{Stage: l.stage, Dispatch: l.dispatch, Holder: d.holder, Generation: l.generation,
+		Version: l.version, Lease: p.Lease, Slots: p.Slots, Jobs: l.jobIDs()}
+	for try := 1; ; try++ {
+		begun, err := d.Store.Begin(ctx, args)
+		if err == nil || try == 3 || !errors.Is(err, store.ErrAmbiguous) {
+			return begun, err
+		}
+	}
+}
+
+// execute does what a begun dispatch is for, up to the end of its first round.
+func (d *Dispatcher) execute(ctx context.Context, l *live, w work) Started {
+	switch {
+	case w.ending == outcome.SceneNotFound:
+		d.finish(ctx, l, ending{outcome: "failed", state: asset.Failed, verdict: verdictOf(w.ending)})
+		return Started{Answer: Failed, Reason: w.ending}
+	case w.ending != "":
+		d.finish(ctx, l, ending{outcome: "nothing", state: asset.Pending, verdict: verdictOf(w.ending), idle: store.Increase})
+		return Started{Answer: Nothing, Reason: w.ending}
+	case w.plan.Complete():
+		d.finish(ctx, l, ending{outcome: "ready", state: asset.Ready, idle: store.Reset, budget: store.Reset})
+		return Started{Answer: Completed}
+	}
+	d.round(ctx, l)
+	s := d.judge(ctx, l)
+	if s.Answer == Sent || s.Answer == Pending {
+		d.Runtime.Go(ctx, "watch", func(ctx context.Context) { d.watch(ctx, l) })
+	}
+	return s
+}
+
+// verdictOf is the verdict for one reason of the engine's own.
+func verdictOf(reason string) outcome.Verdict {
+	v, err := outcome.Classify([]outcome.Count{{Reason: reason, N: 1}})
+	if err != nil {
+		panic("dispatch: " + err.Error()) // the engine's own words are in its table
+	}
+	return v
+}

@@ -1,0 +1,137 @@
+package dispatch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/animastor/orchestra/engine/asset"
+	"github.com/animastor/orchestra/engine/keys"
+	"github.com/animastor/orchestra/engine/outcome"
+	"github.com/animastor/orchestra/engine/store"
+	"github.com/animastor/orchestra/ports"
+)
+
+// Complete takes the result of one job, from a callback or from the hub's own
+// account, on any replica and as often as it comes. accept answers duplicates, and
+// claim lets one caller end the dispatch (design 5.4.13).
+func (d *Dispatcher) Complete(ctx context.Context, r ports.JobResult) error {
+	id := r.StageID()
+	if err := validResult(r); err != nil {
+		return err
+	}
+	a := store.Accept{Stage: id, Dispatch: r.DispatchID, Fence: r.Fence, Generation: r.Generation, Job: r.JobID,
+		Kind: done, Result: r.Artifact}
+	if !r.OK {
+		a.Kind, a.Result = failed, r.Code
+	}
+	accepted, err := d.Store.Accept(ctx, a)
+	if err != nil {
+		return err
+	}
+	d.Observer.Observe(ports.Result{Stage: id, Dispatch: r.DispatchID, Job: r.JobID, Verdict: accepted.Verdict})
+	last := accepted.Verdict == store.Last || accepted.Verdict == store.DuplicateResult && accepted.Open == 0
+	if !last {
+		return nil
+	}
+	view, err := d.Store.ReadStage(ctx, id)
+	if err != nil {
+		return err
+	}
+	if view.Dispatch != r.DispatchID {
+		return nil
+	}
+	l := &live{stage: id, dispatch: r.DispatchID, generation: r.Generation, fence: r.Fence, version: view.Version, floor: view.Floor}
+	d.settle(ctx, l)
+	return nil
+}
+
+// validResult refuses at the door what no job of this engine can have led to.
+func validResult(r ports.JobResult) error {
+	s, unit, generation, err := keys.ParseJob(r.JobID)
+	if err != nil {
+		return fmt.Errorf("dispatch: result of job %q: %w", r.JobID, err)
+	}
+	if s != r.StageID() || unit != r.UnitID || generation != r.Generation {
+		return fmt.Errorf("dispatch: result of job %q speaks of %s/%s, generation %d", r.JobID, r.StageID(), ports.Quote(r.UnitID), r.Generation)
+	}
+	return nil
+}
+
+// settle ends a dispatch whose jobs are all done or failed. One caller at a time
+// runs it; a proof that is unknown leaves the dispatch live, and it is tried again.
+func (d *Dispatcher) settle(ctx context.Context, l *live) {
+	verdict, err := d.Store.Claim(ctx, l.stage, l.dispatch, d.holder, claimFor)
+	if err != nil {
+		d.trouble(l.stage.SceneID, "claim", err)
+		return
+	}
+	if verdict != store.OK {
+		l.ended = l.ended || verdict == store.Finished
+		return
+	}
+	states, err := d.Store.Jobs(ctx, l.dispatch)
+	if err != nil {
+		d.trouble(l.stage.SceneID, "read jobs", err)
+		return
+	}
+	if len(l.jobs) == 0 {
+		for _, id := range store.SortedJobs(states) {
+			l.jobs = append(l.jobs, &job{id: id})
+		}
+	}
+	l.merge(states)
+	if e, ok := d.conclusion(ctx, l, states); ok {
+		d.finish(ctx, l, e)
+	}
+}
+
+// conclusion is how a dispatch with all its results ends; ok is false while it
+// cannot be told.
+func (d *Dispatcher) conclusion(ctx context.Context, l *live, states map[string]store.JobState) (e ending, ok bool) {
+	if code, some := worstFailure(states); some {
+		f := outcome.ClassifyFailure(code, "")
+		e = ending{outcome: "failed", state: asset.Pending, verdict: verdictOf(outcome.JobFailed), idle: store.Reset, budget: store.Charge}
+		e.verdict.Retryable = f.Retryable
+		if !f.Retryable {
+			e.state = asset.Failed
+		}
+		return e, true
+	}
+	scene, err := d.Content.Scene(ctx, l.stage.SceneID)
+	if errors.Is(err, ports.ErrNoScene) {
+		return ending{outcome: "failed", state: asset.Failed, verdict: verdictOf(outcome.SceneNotFound)}, true
+	}
+	if err != nil {
+		d.trouble(l.stage.SceneID, "read content", err)
+		return ending{}, false
+	}
+	st, found := d.StageOf(l.stage.Stage)
+	if !found {
+		return ending{}, false
+	}
+	presence, err := st.Prove(ctx, scene, l.floor)
+	switch presence {
+	case ports.Present:
+		return ending{outcome: "ready", state: asset.Ready, idle: store.Reset, budget: store.Reset}, true
+	case ports.Absent:
+		return ending{outcome: "failed", state: asset.Pending, verdict: verdictOf(outcome.ArtifactMissing), idle: store.Reset, budget: store.Charge}, true
+	}
+	d.trouble(l.stage.SceneID, "prove artifacts", err)
+	return ending{}, false
+}
+
+// worstFailure is the failure that decides: one that cannot be retried before one
+// that can, then the first by job id.
+func worstFailure(states map[string]store.JobState) (code string, some bool) {
+	for _, id := range store.SortedJobs(states) {
+		s := states[id]
+		if s.State != failed {
+			continue
+		}
+		if !some || outcome.ClassifyFailure(code, "").Retryable && !outcome.ClassifyFailure(s.Result, "").Retryable {
+			code, some = s.Result, true
+		}
+	}
+	return code, some
+}

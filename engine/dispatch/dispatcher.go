@@ -1,0 +1,153 @@
+package dispatch
+
+import (
+	"context"
+	"time"
+
+	"github.com/animastor/orchestra/engine/asset"
+	"github.com/animastor/orchestra/engine/keys"
+	"github.com/animastor/orchestra/engine/stage"
+	"github.com/animastor/orchestra/engine/store"
+	"github.com/animastor/orchestra/ports"
+)
+
+// Deps are the parts of the world that a dispatch needs.
+type Deps struct {
+	Runtime  ports.Runtime
+	Store    *store.Store
+	Hub      ports.Hub
+	Content  ports.Content
+	Observer ports.Observer
+	Stages   []stage.Stage
+	// Profile returns the limits of a stage; asset.ProfileOf unless configured.
+	Profile func(stage string) asset.Profile
+}
+
+// Dispatcher runs the dispatches of one process.
+type Dispatcher struct {
+	Deps
+	holder string // this process, as it stands in Redis
+}
+
+// How often a dispatch looks after itself.
+const (
+	roundEvery    = 5 * time.Second  // between two questions about a job that may have been posted
+	retryEvery    = 15 * time.Second // between two tries to post what the hub would not take
+	pollEvery     = 60 * time.Second // between two looks at the hub for results whose callback was lost
+	askAtMost     = 60 * time.Second // for one that may have been posted (schema 4, ambiguous_post)
+	giveUpAfter   = 4                // tries to post the rest, once nothing else of the dispatch is under way
+	claimFor      = 60 * time.Second // the completion handler's time (schema 3, claim)
+	adoptAfter    = 90 * time.Second // without a renewal (design 5.4.9)
+	callAtMost    = 10 * time.Second // one Redis call of a live dispatch
+	finishWaitMax = 30 * time.Second // between two tries to finish
+)
+
+// New returns the dispatcher of a process. holder must be unique to the process's
+// incarnation.
+func New(d Deps, holder string) *Dispatcher {
+	if d.Profile == nil {
+		d.Profile = asset.ProfileOf
+	}
+	return &Dispatcher{Deps: d, holder: holder}
+}
+
+// StageOf returns the executor of a stage.
+func (d *Dispatcher) StageOf(name string) (stage.Stage, bool) {
+	for _, s := range d.Stages {
+		if s.Name() == name {
+			return s, true
+		}
+	}
+	return nil, false
+}
+
+// The states of a job within its dispatch, as they stand in Redis (schema 2).
+const (
+	outstanding = "outstanding" // not at the hub
+	posting     = "posting"     // admitted; the post may be under way
+	unknown     = "unknown"     // the answer to the post was lost
+	sent        = "sent"        // accepted by the hub
+	done        = "done"
+	failed      = "failed"
+)
+
+// job is one unit of work of a live dispatch.
+type job struct {
+	id, unit string
+	state    string
+	reason   string // why it is outstanding
+	posts    int
+	artifact bool // done without a post: its artifact stood already
+}
+
+// live is a dispatch that this process holds.
+type live struct {
+	stage      ports.StageID
+	dispatch   string
+	generation int64
+	fence      int64
+	version    int64
+	floor      int64
+	started    time.Time
+	jobs       []*job
+	units      []ports.Unit // of the scene, as planned
+	ended      bool         // it is not ours any more, or finished
+}
+
+func (l *live) job(id string) *job {
+	for _, j := range l.jobs {
+		if j.id == id {
+			return j
+		}
+	}
+	return nil
+}
+
+func (l *live) jobIDs() []string {
+	ids := make([]string, len(l.jobs))
+	for i, j := range l.jobs {
+		ids[i] = j.id
+	}
+	return ids
+}
+
+// count returns how many jobs are in one of the states.
+func (l *live) count(states ...string) int {
+	n := 0
+	for _, j := range l.jobs {
+		for _, s := range states {
+			if j.state == s {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// merge takes over what Redis knows of the jobs' results.
+func (l *live) merge(states map[string]store.JobState) {
+	for _, j := range l.jobs {
+		if s, ok := states[j.id]; ok && (s.State == done || s.State == failed) {
+			j.state = s.State
+		}
+	}
+}
+
+func (l *live) receipts() []string {
+	out := make([]string, len(l.jobs))
+	for i, j := range l.jobs {
+		out[i] = keys.Receipt(j.id)
+	}
+	return out
+}
+
+// trouble reports what went wrong without ending anything.
+func (d *Dispatcher) trouble(scene ports.SceneID, op string, err error) {
+	d.Observer.Observe(ports.Trouble{Scene: scene, Op: op, Err: err})
+}
+
+// bounded gives one Redis call of a live dispatch a deadline, so that a Redis that
+// hangs does not hold it for good.
+func (d *Dispatcher) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
+	return d.Runtime.WithTimeout(ctx, callAtMost)
+}

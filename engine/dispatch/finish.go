@@ -1,0 +1,56 @@
+package dispatch
+
+import (
+	"context"
+	"time"
+
+	"github.com/animastor/orchestra/engine/asset"
+	"github.com/animastor/orchestra/engine/outcome"
+	"github.com/animastor/orchestra/engine/store"
+	"github.com/animastor/orchestra/ports"
+)
+
+// ending is how a dispatch ends.
+type ending struct {
+	outcome      string // ready, failed, nothing, partial, lost
+	state        asset.State
+	verdict      outcome.Verdict // zero for ready
+	idle, budget store.Counter
+	keepReceipts bool // jobs may still be at the hub
+}
+
+// finish ends the dispatch, once, and tries until Redis has said so: the step is
+// idempotent, and what it must lead to stands in the outbox. It returns false if
+// the dispatch had ended before, or belongs to somebody else.
+func (d *Dispatcher) finish(ctx context.Context, l *live, e ending) bool {
+	p := d.Profile(l.stage.Stage)
+	args := store.Finish{Stage: l.stage, Dispatch: l.dispatch, Caller: d.holder, Outcome: e.outcome, State: e.state,
+		Reason: e.verdict.Reason, Bucket: e.verdict.Bucket, Window: e.verdict.Window, Retryable: e.verdict.Retryable,
+		Idle: e.idle, Budget: e.budget, BudgetLimit: p.RetryBudget, RefillEvery: p.RefillEvery}
+	if !e.keepReceipts {
+		args.Receipts = l.receipts()
+	}
+	for wait := time.Second; ; wait = min(2*wait, finishWaitMax) {
+		call, cancel := d.bounded(ctx)
+		f, err := d.Store.Finish(call, args)
+		cancel()
+		if err == nil {
+			l.ended = true
+			if f.Verdict == store.OK {
+				d.finished(l, e, f)
+			}
+			return f.Verdict == store.OK
+		}
+		d.trouble(l.stage.SceneID, "finish", err)
+		if d.Runtime.Sleep(ctx, wait) != nil {
+			return false
+		}
+	}
+}
+
+func (d *Dispatcher) finished(l *live, e ending, f store.Finished_) {
+	d.Observer.Observe(ports.Finish{Stage: l.stage, Dispatch: l.dispatch, Generation: l.generation,
+		Outcome: e.outcome, Reason: f.Reason, Bucket: e.verdict.Bucket, WindowSeconds: int64(e.verdict.Window / time.Second),
+		Deferred: e.verdict.Deferred, Retryable: e.verdict.Retryable, Sent: l.count(sent, done, failed),
+		State: string(f.State), Idle: f.Idle, Budget: f.Tokens})
+}

@@ -1,0 +1,191 @@
+package dispatch
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"strconv"
+
+	"github.com/animastor/orchestra/engine/outcome"
+	"github.com/animastor/orchestra/engine/store"
+	"github.com/animastor/orchestra/ports"
+)
+
+// offer posts one outstanding job, if admit allows it. It leaves the job sent,
+// done, unknown, or outstanding with a reason.
+func (d *Dispatcher) offer(ctx context.Context, l *live, j *job) {
+	post, err := d.compose(ctx, l, j)
+	if err != nil {
+		d.trouble(l.stage.SceneID, "read content", err)
+		j.state, j.reason = outstanding, outcome.SendFailed
+		return
+	}
+	if !d.admit(ctx, l, j, post, true) {
+		return
+	}
+	d.post(ctx, l, j, post, true)
+}
+
+// compose makes the job's request of what the content says now: a scene that was
+// edited since the first try must not pass for the same job (receipt_conflict).
+func (d *Dispatcher) compose(ctx context.Context, l *live, j *job) (ports.Job, error) {
+	version := l.version
+	if j.posts > 0 {
+		scene, err := d.Content.Scene(ctx, l.stage.SceneID)
+		if err != nil {
+			return ports.Job{}, err
+		}
+		version = scene.Version
+	}
+	s := l.stage
+	return ports.Job{JobID: j.id, DispatchID: l.dispatch, BookID: s.Book, ChapterID: s.Chapter, SceneID: s.Scene,
+		Stage: s.Stage, UnitID: j.unit, Generation: l.generation, Fence: l.fence, Version: version,
+		Payload: "version=" + strconv.FormatInt(version, 10)}, nil
+}
+
+func payloadHash(payload string) string {
+	sum := sha256.Sum256([]byte(payload))
+	return hex.EncodeToString(sum[:8])
+}
+
+// admit asks Redis for the last word before a post. It handles a job that is done
+// already, and one that another dispatch has left behind, once each.
+func (d *Dispatcher) admit(ctx context.Context, l *live, j *job, post ports.Job, again bool) bool {
+	call, cancel := d.bounded(ctx)
+	defer cancel()
+	a, err := d.Store.Admit(call, store.Admit{Stage: l.stage, Dispatch: l.dispatch, Holder: d.holder, Generation: l.generation,
+		Fence: l.fence, Job: j.id, PayloadHash: payloadHash(post.Payload), ReceiptTTL: d.Profile(l.stage.Stage).RenewedLease})
+	if err != nil {
+		d.trouble(l.stage.SceneID, "admit", err)
+		j.state, j.reason = outstanding, outcome.IntentReceiptUnavailable
+		return false
+	}
+	switch {
+	case a.Verdict == store.OK:
+		j.state = posting
+		return true
+	case a.Verdict == outcome.AlreadyCompleted:
+		if d.reuse(ctx, l, j) {
+			return false
+		}
+		if again && d.release(ctx, l, j) {
+			return d.admit(ctx, l, j, post, false)
+		}
+	case a.Verdict == outcome.DuplicatePending && again:
+		// Nobody but this dispatch is live here, so the other one is left over.
+		if d.purge(ctx, a.Other) && d.forget(ctx, l, j, a.Other) {
+			return d.admit(ctx, l, j, post, false)
+		}
+	}
+	j.state, j.reason = outstanding, a.Verdict
+	return false
+}
+
+// reuse takes the artifact that a completed job has left as its result.
+func (d *Dispatcher) reuse(ctx context.Context, l *live, j *job) bool {
+	st, _ := d.StageOf(l.stage.Stage)
+	presence, err := st.Stat(ctx, l.stage.SceneID, j.unit, l.floor)
+	if err != nil {
+		d.trouble(l.stage.SceneID, "probe artifact", err)
+	}
+	if presence != ports.Present {
+		return false
+	}
+	a, err := d.Store.Accept(ctx, store.Accept{Stage: l.stage, Dispatch: l.dispatch, Fence: l.fence, Generation: l.generation,
+		Job: j.id, Kind: done, Result: "cached"})
+	if err != nil || a.Verdict == store.Stale {
+		return false
+	}
+	j.state, j.artifact = done, true
+	return true
+}
+
+// release frees a completion marker without an artifact, if the artifact was
+// proved absent and no marker of this job was freed before (design 5.4.11).
+func (d *Dispatcher) release(ctx context.Context, l *live, j *job) bool {
+	st, _ := d.StageOf(l.stage.Stage)
+	if presence, _ := st.Stat(ctx, l.stage.SceneID, j.unit, l.floor); presence != ports.Absent {
+		return false
+	}
+	released, err := d.Store.Release(ctx, l.stage, l.dispatch, j.id)
+	if err != nil {
+		d.trouble(l.stage.SceneID, "release completion marker", err)
+	}
+	return released
+}
+
+func (d *Dispatcher) forget(ctx context.Context, l *live, j *job, other string) bool {
+	gone, err := d.Store.Forget(ctx, j.id, other)
+	if err != nil {
+		d.trouble(l.stage.SceneID, "forget receipt", err)
+	}
+	return gone
+}
+
+// post sends an admitted job. again allows one more try after the job of another
+// dispatch was cleared out of the way.
+func (d *Dispatcher) post(ctx context.Context, l *live, j *job, post ports.Job, again bool) {
+	j.posts++
+	err := d.Hub.Post(ctx, post)
+	var no *ports.Rejected
+	switch {
+	case err == nil:
+		d.mark(ctx, l, j, sent)
+	case !errors.As(err, &no):
+		d.mark(ctx, l, j, unknown)
+	case no.Status == 409 && no.DispatchID == l.dispatch:
+		d.mark(ctx, l, j, sent) // our own earlier post, whose answer was lost
+	case no.Status == 409 && no.Reason == outcome.DuplicatePending && again && no.DispatchID != "" && d.purge(ctx, no.DispatchID):
+		d.post(ctx, l, j, post, false)
+	default:
+		j.reason = rejection(no)
+		d.mark(ctx, l, j, outstanding)
+	}
+}
+
+// rejection is the reason for a definite no of the hub. A word that the taxonomy
+// does not know is a plain failure to send (DF16).
+func rejection(no *ports.Rejected) string {
+	switch {
+	case no.Status == 503 && no.Reason == outcome.NoWorkerAvailable,
+		no.Status == 409 && (no.Reason == outcome.DuplicatePending || no.Reason == outcome.StaleIntent):
+		return no.Reason
+	}
+	return outcome.SendFailed
+}
+
+// mark writes down where a job is. If it cannot, the copy in memory still says so,
+// and Redis keeps the more careful `posting`.
+func (d *Dispatcher) mark(ctx context.Context, l *live, j *job, state string) {
+	j.state = state
+	call, cancel := d.bounded(ctx)
+	defer cancel()
+	m, err := d.Store.Mark(call, l.stage, l.dispatch, j.id, state)
+	switch {
+	case err != nil:
+		d.trouble(l.stage.SceneID, "mark job", err)
+	case m.Verdict == store.Finished:
+		l.ended = true
+	case m.State == done || m.State == failed:
+		j.state = m.State // its result was faster than the answer to the post
+	}
+}
+
+// ask finds out about a post whose answer was lost (schema 4, ambiguous_post).
+func (d *Dispatcher) ask(ctx context.Context, l *live, j *job) {
+	status, found, err := d.Hub.Job(ctx, j.id)
+	switch {
+	case err != nil:
+		d.trouble(l.stage.SceneID, "ask for job", err)
+		j.state = unknown
+	case found && status.DispatchID == l.dispatch:
+		d.mark(ctx, l, j, sent)
+	case found && d.purge(ctx, status.DispatchID), !found && j.posts < 2:
+		j.state = outstanding
+		d.offer(ctx, l, j)
+	default:
+		j.reason = outcome.AmbiguousPost
+		d.mark(ctx, l, j, outstanding)
+	}
+}

@@ -1,0 +1,90 @@
+package dispatch
+
+import (
+	"context"
+	"time"
+
+	"github.com/animastor/orchestra/ports"
+)
+
+// Sweep is what to clear at the hub: dispatches by id, or, if there are none, a
+// book (design 5.4.10; audit 121 N1).
+type Sweep struct {
+	Dispatches []string
+	Book       string
+}
+
+// Swept counts the requests of a sweep.
+type Swept struct {
+	Requested, Cleared, Failed int
+}
+
+// Clear purges the hub: ids given, one request for each id and the book is not
+// looked at; a book and no ids, exactly one request; neither, no request. A
+// request counts as cleared only if the hub echoes the scope that was asked for
+// (HB1). It never fails the caller.
+func (d *Dispatcher) Clear(ctx context.Context, s Sweep) Swept {
+	var swept Swept
+	for _, id := range dedupe(s.Dispatches) {
+		swept.Requested++
+		if d.purge(ctx, id) {
+			swept.Cleared++
+		} else {
+			swept.Failed++
+		}
+	}
+	if swept.Requested > 0 || s.Book == "" {
+		return swept
+	}
+	swept.Requested = 1
+	c, err := d.Hub.ClearBook(ctx, s.Book)
+	if err == nil && c.OK && c.Scope.BookID != nil && *c.Scope.BookID == s.Book {
+		swept.Cleared = 1
+	} else {
+		swept.Failed = 1
+	}
+	d.Observer.Observe(ports.Swept{Book: s.Book, Requested: 1, Cleared: swept.Cleared, Failed: swept.Failed})
+	return swept
+}
+
+// ClearUntilDone purges the hub and goes on, in a task of its own, with what failed:
+// a hub that is away for a minute must not keep the jobs of a cancelled dispatch.
+func (d *Dispatcher) ClearUntilDone(ctx context.Context, s Sweep) Swept {
+	swept := d.Clear(ctx, s)
+	if swept.Failed > 0 {
+		d.Runtime.Go(ctx, "sweep", func(ctx context.Context) {
+			for wait := 5 * time.Second; wait <= 10*time.Minute && d.Runtime.Sleep(ctx, wait) == nil; wait *= 2 {
+				if d.Clear(ctx, s).Failed == 0 {
+					return
+				}
+			}
+		})
+	}
+	return swept
+}
+
+// purge clears the jobs of one dispatch, and says whether the hub confirmed it.
+func (d *Dispatcher) purge(ctx context.Context, dispatch string) bool {
+	c, err := d.Hub.ClearDispatch(ctx, dispatch)
+	cleared := err == nil && c.OK && c.Scope.DispatchID != nil && *c.Scope.DispatchID == dispatch
+	e := ports.Swept{Dispatch: dispatch, Requested: 1}
+	if cleared {
+		e.Cleared = 1
+	} else {
+		e.Failed = 1
+	}
+	d.Observer.Observe(e)
+	return cleared
+}
+
+func dedupe(ids []string) []string {
+	seen := map[string]bool{}
+	var out []string
+	for _, id := range ids {
+		if id != "" && !seen[id] {
+			seen[id] = true
+			out = append(out, id)
+		}
+	}
+	return out
+}

@@ -1,0 +1,11 @@
+// Package engine is the generation-orchestration engine: it decides what to
+// generate next, and repairs what died. This package is its facade; the rooms
+// behind it are keys, asset, outcome, store, stage, dispatch and schedule.
+//
+// The engine knows the world through package ports and a go-redis client. Several
+// replicas share one Redis; none of them is special, and each may die at any
+// point.
+//
+// Not for: HTTP routes, configuration files, logging (cmd/orchestra), or anything
+// that a simulation needs to know (package sim and the fakes).
+package engine

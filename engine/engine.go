@@ -1,0 +1,129 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/animastor/orchestra/engine/asset"
+	"github.com/animastor/orchestra/engine/dispatch"
+	"github.com/animastor/orchestra/engine/schedule"
+	"github.com/animastor/orchestra/engine/stage"
+	"github.com/animastor/orchestra/engine/store"
+	"github.com/animastor/orchestra/ports"
+)
+
+// Config are the settings of an engine. The zero value is the published one.
+type Config struct {
+	Tick   time.Duration // between two ticks; 0: 5 s
+	Outbox time.Duration // between two drains of the outbox; 0: 5 s
+	// Profiles replaces the limits of a stage, by name.
+	Profiles map[string]asset.Profile
+}
+
+// Deps are the parts of the world that an engine needs. All are required.
+type Deps struct {
+	Runtime   ports.Runtime
+	Redis     redis.UniversalClient
+	Hub       ports.Hub
+	Content   ports.Content
+	Artifacts ports.Artifacts
+	Observer  ports.Observer
+}
+
+// Engine is one replica.
+type Engine struct {
+	cfg      Config
+	deps     Deps
+	store    *store.Store
+	dispatch *dispatch.Dispatcher
+	schedule *schedule.Scheduler
+	stages   []string
+}
+
+// New builds an engine; Run starts it. It panics if a dependency is missing.
+func New(cfg Config, deps Deps) *Engine {
+	if deps.Runtime == nil || deps.Redis == nil || deps.Hub == nil || deps.Content == nil || deps.Artifacts == nil || deps.Observer == nil {
+		panic("engine: New needs every field of Deps")
+	}
+	if cfg.Tick == 0 {
+		cfg.Tick = 5 * time.Second
+	}
+	if cfg.Outbox == 0 {
+		cfg.Outbox = 5 * time.Second
+	}
+	e := &Engine{cfg: cfg, deps: deps, store: store.New(deps.Redis)}
+	executors := []stage.Stage{&stage.Image{Artifacts: deps.Artifacts}}
+	for _, s := range executors {
+		e.stages = append(e.stages, s.Name())
+	}
+	holder := deps.Runtime.Token()
+	e.dispatch = dispatch.New(dispatch.Deps{Runtime: deps.Runtime, Store: e.store, Hub: deps.Hub, Content: deps.Content,
+		Observer: deps.Observer, Stages: executors, Profile: cfg.profile}, holder)
+	e.schedule = schedule.New(e.dispatch, e.stages, holder)
+	return e
+}
+
+func (c Config) profile(stage string) asset.Profile {
+	if p, ok := c.Profiles[stage]; ok {
+		return p
+	}
+	return asset.ProfileOf(stage)
+}
+
+// Run ticks and drains the outbox until ctx ends. The first tick is drawn within
+// the first period, so that replicas started together do not tick together.
+func (e *Engine) Run(ctx context.Context) {
+	rt := e.deps.Runtime
+	delay := drawn(rt.Token(), e.cfg.Tick)
+	e.deps.Observer.Observe(ports.Started{Delay: delay})
+	rt.Go(ctx, "outbox", func(ctx context.Context) {
+		for rt.Sleep(ctx, e.cfg.Outbox) == nil {
+			if _, err := e.schedule.DrainOutbox(ctx); err != nil {
+				e.deps.Observer.Observe(ports.Trouble{Op: "drain outbox", Err: err})
+			}
+		}
+	})
+	due := rt.Now().Add(delay)
+	for rt.Sleep(ctx, due.Sub(rt.Now())) == nil {
+		_, _ = e.Tick(ctx) // the observer has been told
+		for now := rt.Now(); !due.After(now); {
+			due = due.Add(e.cfg.Tick) // keep the beat; skip what a slow tick overran
+		}
+	}
+}
+
+// drawn maps a token to a duration below period.
+func drawn(token string, period time.Duration) time.Duration {
+	n, err := strconv.ParseUint(token[:8], 16, 64)
+	if err != nil {
+		panic(fmt.Sprintf("engine: Runtime.Token gave %q, not hexadecimal digits", token))
+	}
+	return time.Duration(n % uint64(period))
+}
+
+// Tick looks at every active scene once (package schedule). A panic in it is
+// isolated and returned.
+func (e *Engine) Tick(ctx context.Context) (sum ports.Summary, err error) {
+	panicked := e.deps.Runtime.Isolate(func() error {
+		sum, err = e.schedule.Tick(ctx)
+		return nil
+	})
+	if panicked != nil {
+		e.deps.Observer.Observe(ports.Trouble{Op: "tick", Err: panicked})
+		return sum, panicked
+	}
+	return sum, err
+}
+
+// Complete takes the result of one job, good or bad (package dispatch). It may be
+// called on any replica and more than once.
+func (e *Engine) Complete(ctx context.Context, r ports.JobResult) error {
+	if err := asset.Validate(r.StageID().SceneID); err != nil {
+		return err
+	}
+	return e.dispatch.Complete(ctx, r)
+}

@@ -1,0 +1,261 @@
+package schedule
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/animastor/orchestra/engine/asset"
+	"github.com/animastor/orchestra/engine/dispatch"
+	"github.com/animastor/orchestra/engine/outcome"
+	"github.com/animastor/orchestra/engine/store"
+	"github.com/animastor/orchestra/ports"
+)
+
+const (
+	lockTTL     = 30 * time.Second
+	waitAtMost  = 4 * time.Second  // for the dispatches of a tick; what runs on is counted as running
+	callAtMost  = 10 * time.Second // the reads of a tick
+	staleAfter  = 90 * time.Second // without a renewal: worth asking to adopt
+	outboxBatch = 100
+)
+
+// Scheduler ticks for one process.
+type Scheduler struct {
+	d        *dispatch.Dispatcher
+	stages   []string
+	token    string
+	number   int64
+	refusals map[ports.StageID]string // the reason of the last tick, for stages that were refused
+}
+
+// New returns a scheduler for the given stages, in the order in which a scene goes
+// through them. token identifies the process in the tick lock.
+func New(d *dispatch.Dispatcher, stages []string, token string) *Scheduler {
+	return &Scheduler{d: d, stages: stages, token: token, refusals: map[ports.StageID]string{}}
+}
+
+// Tick looks at every active scene once. It returns the summary, and an error if
+// Redis could not be read; the summary then counts what was done before.
+func (s *Scheduler) Tick(ctx context.Context) (ports.Summary, error) {
+	s.number++
+	t := &tick{s: s, d: s.d}
+	err := t.run(ctx)
+	if err != nil {
+		t.sum.Errors++
+		s.d.Observer.Observe(ports.Trouble{Op: "tick", Err: err})
+	}
+	s.d.Observer.Observe(ports.Tick{Number: s.number, Skipped: t.skipped, Summary: t.sum})
+	return t.sum, err
+}
+
+// tick is one run.
+type tick struct {
+	s          *Scheduler
+	d          *dispatch.Dispatcher
+	sum        ports.Summary
+	skipped    bool
+	candidates []store.StageView
+	retiring   []ports.SceneID
+	stale      []store.StageView
+	refused    map[ports.StageID]string
+	journal    []edge
+}
+
+func (t *tick) run(ctx context.Context) error {
+	call, cancel := t.d.Runtime.WithTimeout(ctx, callAtMost)
+	defer cancel()
+	locked, scenes, bad, err := t.d.Store.LockAndActive(call, t.s.token, lockTTL)
+	if err != nil {
+		return err
+	}
+	if !locked {
+		t.skipped = true
+		return nil
+	}
+	defer t.unlock(ctx)
+	t.sum.Active = len(scenes)
+	t.sum.Errors += len(bad)
+	views, err := t.d.Store.ReadScenes(call, scenes, t.s.stages)
+	if err != nil {
+		return err
+	}
+	for _, v := range views {
+		t.look(v)
+	}
+	t.finishRefusals(ctx)
+	t.retire(ctx)
+	t.adopt(ctx)
+	t.start(ctx)
+	return nil
+}
+
+func (t *tick) unlock(ctx context.Context) {
+	if err := t.d.Store.Unlock(ctx, t.s.token); err != nil {
+		t.d.Observer.Observe(ports.Trouble{Op: "unlock", Err: err}) // it lapses by itself
+	}
+}
+
+// look decides from the batch what to do with a scene. It writes nothing.
+func (t *tick) look(v store.SceneView) {
+	t.sum.Processed++
+	if v.Err != nil {
+		t.sum.Errors++
+		t.d.Observer.Observe(ports.Trouble{Scene: v.Scene, Op: "read scene", Err: v.Err})
+		return
+	}
+	wanted := false
+	for _, sv := range v.Stages {
+		if !sv.Intent.Present || sv.Intent.Status != store.Active && !sv.Intent.Corrupt {
+			continue
+		}
+		if asset.Done(sv.State, true) {
+			continue
+		}
+		wanted = true
+		t.lookAt(v, sv)
+	}
+	if !wanted {
+		t.retiring = append(t.retiring, v.Scene)
+	}
+}
+
+// lookAt decides what to do with a stage that is wanted and not done.
+func (t *tick) lookAt(v store.SceneView, sv store.StageView) {
+	now := t.d.Runtime.Now()
+	switch {
+	case v.Cancelled:
+		t.refuse(sv, outcome.Cancelled, "")
+	case sv.Intent.Corrupt:
+		t.refuse(sv, outcome.IntentCorrupt, "")
+	case sv.Dispatch != "":
+		if now.Sub(time.UnixMilli(sv.Renewed)) > staleAfter {
+			t.stale = append(t.stale, sv)
+		}
+		t.refuse(sv, outcome.Duplicate, "")
+	case !asset.Dispatchable(sv.State):
+		t.refuse(sv, outcome.NotDispatchable, "")
+	case sv.Deferral.Holds(sv.Intent.Generation, now):
+		t.refuse(sv, outcome.DeferredCapacity, sv.Deferral.Reason)
+	case now.UnixMilli() < sv.Next:
+		t.refuse(sv, outcome.InBackoff, "")
+	default:
+		t.candidates = append(t.candidates, sv)
+	}
+}
+
+// retire takes scenes without unfinished work from the index. The script looks
+// again, so that a request in between is not lost (SC4).
+func (t *tick) retire(ctx context.Context) {
+	for _, scene := range t.retiring {
+		gone, err := t.d.Store.Retire(ctx, scene, t.s.stages)
+		switch {
+		case err != nil:
+			t.sum.Errors++
+			t.d.Observer.Observe(ports.Trouble{Scene: scene, Op: "retire", Err: err})
+		case gone:
+			t.sum.Completed++
+			t.d.Observer.Observe(ports.Retired{Scene: scene})
+		}
+	}
+}
+
+func (t *tick) adopt(ctx context.Context) {
+	for _, v := range t.stale {
+		t.d.Adopt(ctx, v)
+	}
+}
+
+// start begins as many candidates as there are free slots, those first that were
+// begun longest ago, and waits a little for their jobs to go out.
+func (t *tick) start(ctx context.Context) {
+	if len(t.candidates) == 0 {
+		return
+	}
+	slices.SortFunc(t.candidates, func(a, b store.StageView) int {
+		if a.Started != b.Started {
+			if a.Started < b.Started {
+				return -1
+			}
+			return 1
+		}
+		return a.Stage.Compare(b.Stage)
+	})
+	used, err := t.d.Store.SlotsUsed(ctx, t.s.stages)
+	if err != nil {
+		t.sum.Errors++
+		t.d.Observer.Observe(ports.Trouble{Op: "read slots", Err: err})
+		return
+	}
+	free := map[string]int{}
+	for _, stage := range t.s.stages {
+		free[stage] = t.d.Profile(stage).Slots - used[stage]
+	}
+	g := t.d.Runtime.Group()
+	var answers []*dispatch.Started
+	for _, v := range t.candidates {
+		if free[v.Stage.Stage] <= 0 {
+			t.refuse(v, outcome.Backpressure, "")
+			continue
+		}
+		free[v.Stage.Stage]--
+		a := &dispatch.Started{}
+		answers = append(answers, a)
+		g.Go(ctx, "dispatch", func(ctx context.Context) {
+			err := t.d.Runtime.Isolate(func() error {
+				*a = t.d.Start(ctx, v)
+				return nil
+			})
+			if err != nil {
+				*a = dispatch.Started{Answer: dispatch.Unread}
+				t.d.Observer.Observe(ports.Trouble{Scene: v.Stage.SceneID, Op: "dispatch", Err: err})
+			}
+			if a.Answer == dispatch.Refused {
+				t.d.Observer.Observe(ports.Refusal{Stage: v.Stage, Reason: a.Reason, Stored: a.Stored})
+			}
+		})
+	}
+	wait, cancel := t.d.Runtime.WithTimeout(ctx, waitAtMost)
+	defer cancel()
+	_ = g.Wait(wait) // what still runs is counted as running
+	for _, a := range answers {
+		t.count(*a)
+	}
+	t.finishRefusals(ctx)
+}
+
+func (t *tick) count(a dispatch.Started) {
+	switch a.Answer {
+	case "", dispatch.Pending:
+		t.sum.Running++
+	case dispatch.Sent:
+		t.sum.Dispatched++
+	case dispatch.Completed:
+		t.sum.Completed++
+	case dispatch.Nothing:
+		if a.Deferred {
+			t.sum.Deferred++
+		} else {
+			t.sum.Errors++
+		}
+	case dispatch.Refused:
+		t.tally(a.Reason)
+	default:
+		t.sum.Errors++
+	}
+}
+
+// tally counts a refusal by its reason. A deferral is not an error (audit 117 M9),
+// and neither is a live dispatch.
+func (t *tick) tally(reason string) {
+	switch reason {
+	case outcome.DeferredCapacity:
+		t.sum.Deferred++
+	case outcome.Backpressure, outcome.InBackoff, outcome.CircuitOpen, outcome.HalfOpenLimit:
+		t.sum.Throttled++
+	case outcome.IntentCorrupt:
+		t.sum.Errors++
+	default:
+		t.sum.Skipped++
+	}
+}
