@@ -1,0 +1,99 @@
+package lang
+
+import (
+	"time"
+
+	"github.com/animastor/orchestra/scenarios/syntax"
+)
+
+// clock is the virtual time of the statements, as far as it is known before the
+// run: `run` moves it on, after `settle` nobody knows it.
+type clock struct {
+	now     time.Duration
+	known   bool
+	ran     bool
+	pending []pending // actions whose time has not come
+}
+
+type pending struct {
+	word syntax.Word
+	at   time.Duration
+}
+
+// times reads the prefix of a statement.
+func (v *vetter) times(s *Step) {
+	at, every, until := s.Stmt.At, s.Stmt.Every, s.Stmt.Until
+	if at.Raw == "" && every.Raw == "" {
+		return
+	}
+	if s.Verb.Phase != Action {
+		prefix := "at"
+		if every.Raw != "" {
+			prefix = "every"
+		}
+		v.add(&syntax.Error{Pos: s.Stmt.Pos, Msg: s.Verb.Name + " takes no " + prefix, Hint: "it is done at its place in the file"})
+		return
+	}
+	read := func(w syntax.Word, into *time.Duration) bool {
+		if w.Raw == "" {
+			return false
+		}
+		d, err := parseDuration(nil, w)
+		if err != nil {
+			v.add(err)
+			return false
+		}
+		*into = d.(time.Duration)
+		return true
+	}
+	var d time.Duration
+	if read(at, &d) {
+		s.At = &d
+		v.notBefore(at, d)
+		v.pending = append(v.pending, pending{at, d})
+	}
+	if read(every, &s.Every) && s.Every <= 0 {
+		v.fail(every, "", "every needs a time above 0s")
+	}
+	if read(until, &s.Until) {
+		v.notBefore(until, s.Until)
+	}
+}
+
+// notBefore reports a time that has passed.
+func (v *vetter) notBefore(w syntax.Word, d time.Duration) {
+	if v.known && d < v.now {
+		v.fail(w, "times are absolute, not relative", "%s has passed: it is %s here", w.Raw, v.now)
+	}
+}
+
+// notBeforeNow does so for a key that is an absolute time.
+func (v *vetter) notBeforeNow(a Args, w syntax.Word, key string) {
+	if a.Has(key) {
+		v.notBefore(w, a.Duration(key))
+	}
+}
+
+func (v *vetter) run(s *Step) {
+	v.ran = true
+	v.now += s.Args.Duration("duration")
+	if v.now > durationMax {
+		v.fail(s.arg("duration"), "at most "+durationMax.String(), "the scenario runs too long")
+		v.now = 0
+		v.known = false
+	}
+}
+
+func (v *vetter) settle() {
+	v.ran = true
+	v.known = false
+}
+
+// unreached reports actions after the end: they would never be done.
+func (v *vetter) unreached() {
+	for _, p := range v.pending {
+		if v.known && p.at > v.now {
+			v.fail(p.word, "run longer, or do it earlier", "%s never comes: the scenario ends at %s", p.word.Raw, v.now)
+		}
+	}
+}

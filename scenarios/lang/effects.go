@@ -1,0 +1,136 @@
+package lang
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/animastor/orchestra/scenarios/syntax"
+)
+
+// FaultEffect is what `fault` can make of a call: an effect of every service
+// (Service is empty) or of one, which then hides that of the same name.
+type FaultEffect struct {
+	Service, Name, Doc string
+	Keys               []string // of delay, when and status those that mean something to it; delay is needed then
+}
+
+// services are what a fault can hit: the first part of `service.verb` in the name of a call.
+var services = []string{"redis", "hub", "callback", "workers", "content", "artifacts"}
+
+var (
+	delay   = []string{"delay"}
+	moment  = []string{"when"}
+	delayed = []string{"delay", "when"}
+	status  = []string{"status"}
+)
+
+var effects = []*FaultEffect{
+	{"", "refuse", "The call is not carried out, and the caller learns it.", nil},
+	{"", "lost", "The call is carried out and its answer lost.", nil},
+	{"", "slow", "The call takes `delay` longer, half of it before it is carried out.", delay},
+	{"", "late", "The call is carried out in time and answered `delay` late.", delay},
+	{"", "hang", "The call is not carried out and never answered: the caller runs into its deadline.", nil},
+	{"", "down", "As refuse, said of a service that is away for its time (`for`, `until`, or until it is healed).", nil},
+	{"", "cut", "The connection breaks: of a pipeline the first part is carried out.", nil},
+	{"", "crash", "The caller crashes, before the call is carried out or (`when=after`) after it.", moment},
+	{"", "pause", "The caller stands still for `delay`, before the call or (`when=after`) after it.", delayed},
+
+	{"redis", "noscript", "Redis has forgotten the script (NOSCRIPT).", nil},
+	{"redis", "evict", "The keys of the command are evicted before it runs.", nil},
+
+	{"hub", "reject", "The hub answers `status` (400) and does nothing.", status},
+	{"hub", "error", "The hub answers `status` (500) and does nothing.", status},
+	{"hub", "busy", "The hub answers 503 `no_worker_available`.", nil},
+	{"hub", "stale", "The hub carries the call out and answers with a body it cannot mean: another call's.", nil},
+	{"hub", "restart", "The hub restarts with an empty queue before it carries the call out.", nil},
+
+	{"callback", "drop", "The callback never arrives; the hub takes it for delivered.", nil},
+	{"callback", "duplicate", "The callback arrives twice.", nil},
+	{"callback", "reorder", "The callback arrives after the one that follows it.", nil},
+	{"callback", "delay", "The callback arrives `delay` late.", delay},
+
+	{"workers", "crash", "The worker dies in the middle of the job.", nil},
+	{"workers", "hang", "The worker heartbeats and does nothing more.", nil},
+	{"workers", "slow", "The job takes 50 times longer.", nil},
+	{"workers", "oom", "The worker reports that it is out of memory.", nil},
+	{"workers", "half", "The upload stops half-way and the worker reports success.", nil},
+	{"workers", "wrong", "The result is well-formed and another unit's.", nil},
+
+	{"content", "missing", "The scene is not there.", nil},
+	{"content", "unreadable", "The content cannot be read.", nil},
+	{"artifacts", "missing", "The file is not there.", nil},
+	{"artifacts", "unreadable", "The file cannot be asked for.", nil},
+}
+
+// Effects are all effects, as the manual lists them.
+func Effects() []*FaultEffect { return slices.Clone(effects) }
+
+// effectNamed finds an effect of a service; names are all that the service knows.
+func effectNamed(service, name string) (found *FaultEffect, names []string) {
+	for _, e := range effects {
+		if e.Service != "" && e.Service != service {
+			continue
+		}
+		names = append(names, e.Name)
+		if e.Name == name {
+			found = e
+		}
+	}
+	return found, names
+}
+
+// checkFault checks what the types of the arguments do not say.
+func checkFault(v *vetter, s *Step) {
+	a := s.Args
+	service := a.Text("service")
+	if a.Has("call") {
+		if a.Has("service") {
+			v.fail(s.arg("service"), "", "a fault names a service or a call, not both")
+			return
+		}
+		var ok bool
+		if service, ok = serviceOf(a.Text("call")); !ok {
+			v.fail(s.arg("call"), `as in call="e1/dispatch hub.post b1/c1/s1:image/u2 #1"`, "bad name of a call")
+			return
+		}
+		for _, key := range []string{"nth", "rate", "count", "for", "until", "on"} {
+			if a.Has(key) {
+				v.fail(s.arg(key), "", "%s means nothing beside call: the call is named already", key)
+			}
+		}
+	} else if !a.Has("service") {
+		v.fail(s.Stmt.Verb, "one of "+strings.Join(services, ", "), "a service is missing after fault")
+		return
+	}
+	if a.Has("for") && a.Has("until") {
+		v.fail(s.arg("until"), "", "a fault ends by for or by until, not by both")
+	}
+	v.notBeforeNow(a, s.arg("until"), "until")
+	effect, names := effectNamed(service, a.Text("effect"))
+	if effect == nil {
+		w := s.arg("effect")
+		v.fail(w, suggestOr(w.Raw, names, "one of "+strings.Join(names, ", ")), "unknown effect %s of %s", w.Raw, service)
+		return
+	}
+	for _, key := range []string{"delay", "when", "status"} {
+		if a.Has(key) && !slices.Contains(effect.Keys, key) {
+			v.fail(s.arg(key), "", "%s means nothing to %s", key, effect.Name)
+		}
+	}
+	if slices.Contains(effect.Keys, "delay") && !a.Has("delay") {
+		v.fail(s.arg("effect"), "as in "+effect.Name+" delay=5s", "delay is missing: %s needs it", effect.Name)
+	}
+}
+
+// serviceOf takes the service from the name of a call, `process/task service.verb subject #n`.
+func serviceOf(call string) (string, bool) {
+	fields := strings.Fields(call)
+	if len(fields) < 3 || !strings.Contains(fields[0], "/") || !strings.HasPrefix(fields[len(fields)-1], "#") {
+		return "", false
+	}
+	service, _, ok := strings.Cut(fields[1], ".")
+	return service, ok && slices.Contains(services, service)
+}
+
+// arg is the word that gave an argument: the operand, or the value of the key.
+func (s *Step) arg(name string) syntax.Word { return s.words[name] }

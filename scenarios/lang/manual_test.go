@@ -1,0 +1,73 @@
+package lang_test
+
+import (
+	"flag"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/animastor/orchestra/scenarios/lang"
+)
+
+var update = flag.Bool("update", false, "write docs/scenarios.md again")
+
+const manual = "../../docs/scenarios.md"
+
+func TestManualIsFresh(t *testing.T) {
+	if *update {
+		require.NoError(t, os.WriteFile(manual, lang.Manual(), 0o644))
+	}
+	page, err := os.ReadFile(manual)
+	require.NoError(t, err)
+	require.Equal(t, string(lang.Manual()), string(page), "docs/scenarios.md is stale: go test ./scenarios/lang -update, and look at the difference")
+}
+
+func TestHelp(t *testing.T) {
+	all, err := lang.Help("")
+	require.NoError(t, err)
+	for _, v := range lang.Verbs() {
+		require.Contains(t, all, "\n  "+v.Name+" ")
+		text, err := lang.Help(v.Name)
+		require.NoError(t, err)
+		require.Contains(t, text, "usage: "+v.Name)
+		require.NotContains(t, text, "\n\n\n", v.Name)
+	}
+	text, err := lang.Help("settle")
+	require.NoError(t, err)
+	require.Equal(t, strings.TrimPrefix(`
+usage: settle within=DURATION
+
+Heals all faults and runs on until every requested, enabled stage is done.
+Being late is a failure of no-lost-work.
+Done at its place in the file.
+
+  within       DURATION
+
+example:
+  settle within=15m
+`, "\n"), text)
+	text, err = lang.Help("budget")
+	require.NoError(t, err)
+	require.Contains(t, text, "value: count, full")
+	_, err = lang.Help("setle")
+	require.EqualError(t, err, "no verb or metric setle (did you mean settle?)")
+}
+
+func TestNamesAreUnique(t *testing.T) {
+	seen := map[string]bool{}
+	for _, v := range lang.Verbs() {
+		require.False(t, seen[v.Name], v.Name)
+		seen[v.Name] = true
+	}
+	for _, m := range lang.Metrics() {
+		require.False(t, seen[m.Name], m.Name)
+		seen[m.Name] = true
+	}
+	for _, e := range lang.Effects() {
+		name := e.Service + " " + e.Name
+		require.False(t, seen[name], name)
+		seen[name] = true
+	}
+}

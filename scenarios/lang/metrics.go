@@ -1,0 +1,117 @@
+package lang
+
+import (
+	"slices"
+
+	"github.com/animastor/orchestra/engine/asset"
+)
+
+// Kind is what a metric is measured in.
+type Kind int
+
+// The kinds.
+const (
+	KindCount Kind = iota
+	KindWord
+	KindYesNo
+	KindDuration
+)
+
+func (k Kind) String() string {
+	return [...]string{"count", "word", "yes/no", "duration"}[k]
+}
+
+// Metric is something that `expect` and `show` read from a world.
+type Metric struct {
+	Name    string
+	Kind    Kind
+	Subject *Param   // what it is a metric of; nil: of the world
+	Words   []string // all values of a word; of a count, words that stand beside numbers
+	Doc     string
+	Example string // operands of `expect`
+}
+
+var (
+	subjectStage   = &Param{Name: "subject", Type: paths("STAGE", LevelStage)}
+	subjectScene   = &Param{Name: "subject", Type: paths("SCENE", LevelScene)}
+	subjectSlots   = &Param{Name: "subject", Type: typeStage}
+	subjectCalls   = &Param{Name: "subject", Type: typeGlob, Optional: true}
+	subjectProcess = &Param{Name: "subject", Type: typeProcess, Optional: true}
+)
+
+// buckets of design 5.3; none: the last finish was not deferred, or there was none.
+var buckets = []string{"capacity", "idempotent", "fence-rejected", "immediate", "none"}
+
+// reasons of a finish: design 5.3, and those that end a stage (schema 6).
+var reasons = []string{
+	"no_worker_available", "duplicate_pending", "ambiguous_post", "intent_receipt_unavailable",
+	"already_completed",
+	"stale_intent", "receipt_conflict", "intent_not_active", "intent_corrupt", "intent_missing",
+	"no_jobs_sent", "no_jobs_generated", "send_failed",
+	"blocked_by_image", "retry_budget_exhausted", "none",
+}
+
+var tickFields = []string{"active", "processed", "dispatched", "deferred", "throttled", "skipped", "completed", "running", "errors"}
+
+var metrics = append([]*Metric{
+	{Name: "attempts", Subject: subjectStage, Doc: "Successful begins since the start.", Example: "b1/c1/s1:image = 8..9"},
+	{Name: "refusals", Subject: subjectStage, Doc: "Begins that said no; they write nothing.", Example: "b1/c1/s1:image > 0"},
+	{Name: "sends", Subject: subjectStage, Doc: "Jobs that the hub accepted, as the engine knows it.", Example: "b1/c1/s1:image = 1"},
+	{Name: "posts", Subject: subjectStage, Doc: "Requests to post a job that reached the hub, whatever it answered.", Example: "b1/c1/s1:image <= 2"},
+	{Name: "jobs", Subject: subjectStage, Doc: "Jobs at the hub now, queued or running.", Example: "b1/c1/s1:image = 0"},
+	{Name: "results", Subject: subjectStage, Doc: "Results that accept took; duplicates and stale ones do not count.", Example: "b1/c1/s1:image = 1"},
+	{Name: "artifacts", Subject: subjectStage, Doc: "Whole files in the artifact tree now.", Example: "b1/c1/s1:image = 1"},
+	{Name: "journal", Subject: subjectScene, Doc: "Events in the journal of the scene.", Example: "b1/c1/s1 <= 4"},
+	{Name: "finishes", Subject: subjectStage, Doc: "Dispatches that ended.", Example: "b1/c1/s1:image = 1"},
+	{Name: "requests", Subject: subjectCalls, Doc: "Requests that reached the hub; GLOB is on `verb subject` of the call.", Example: "clear* = 1"},
+	{Name: "calls", Subject: subjectCalls, Doc: "Calls made; GLOB is on the whole name `process/task service.verb subject #n`.", Example: `"e1/* redis.begin *" >= 1`},
+	{Name: "state", Kind: KindWord, Words: stateWords(), Subject: subjectStage, Doc: "State of the stage.", Example: "b1/*:image = ready"},
+	{Name: "reason", Kind: KindWord, Words: reasons, Subject: subjectStage, Doc: "Reason of the last finish; `none` before the first and after a success.", Example: "b1/c1/s1:image = no_worker_available"},
+	{Name: "bucket", Kind: KindWord, Words: buckets, Subject: subjectStage, Doc: "Bucket of that reason.", Example: "b1/c1/s1:image = capacity"},
+	{Name: "window", Kind: KindDuration, Subject: subjectStage, Doc: "Backoff window that the last finish applied; 0s: none.", Example: "b1/c1/s1:image = 60s"},
+	{Name: "age", Kind: KindDuration, Subject: subjectStage, Doc: "Time since the open deferral was written; 0s: none is open.", Example: "b1/c1/s1:image < 60s"},
+	{Name: "deferred", Kind: KindYesNo, Subject: subjectStage, Doc: "A deferral holds the stage back.", Example: "b1/c1/s1:image"},
+	{Name: "leased", Kind: KindYesNo, Subject: subjectStage, Doc: "The stage has a dispatch lease.", Example: "b1/c1/s1:image = no"},
+	{Name: "indexed", Kind: KindYesNo, Subject: subjectScene, Doc: "The scene is in the active index.", Example: "b1/*"},
+	{Name: "budget", Words: []string{"full"}, Subject: subjectStage, Doc: "Tokens left in the retry budget, or `full`.", Example: "b1/c1/s1:image = full"},
+	{Name: "generation", Subject: subjectStage, Doc: "Generation of the intent; 0: never asked for.", Example: "b1/c1/s1:image = 1"},
+	{Name: "slots", Subject: subjectSlots, Doc: "Slots of the stage type held by unexpired holders.", Example: "image = 0"},
+}, tickMetrics()...)
+
+func tickMetrics() []*Metric {
+	var list []*Metric
+	for _, f := range tickFields {
+		list = append(list, &Metric{Name: "tick." + f, Subject: subjectProcess, Example: "e1 = 0",
+			Doc: "`" + f + "` in the summary of the last tick that held the tick lock, of one engine or of any."})
+	}
+	return list
+}
+
+func stateWords() []string {
+	var list []string
+	for _, s := range asset.States() {
+		list = append(list, string(s))
+	}
+	return list
+}
+
+// Metrics are all metrics, as the manual lists them.
+func Metrics() []*Metric { return slices.Clone(metrics) }
+
+// MetricNamed returns a metric, or nil.
+func MetricNamed(name string) *Metric {
+	for _, m := range metrics {
+		if m.Name == name {
+			return m
+		}
+	}
+	return nil
+}
+
+func metricNames() []string {
+	list := make([]string, len(metrics))
+	for i, m := range metrics {
+		list[i] = m.Name
+	}
+	return list
+}
