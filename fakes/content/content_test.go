@@ -1,0 +1,108 @@
+package content_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/animastor/orchestra/fakes/content"
+	"github.com/animastor/orchestra/ports"
+	"github.com/animastor/orchestra/sim"
+)
+
+func newBooks(w *sim.World) *content.Books {
+	books := content.New(w)
+	for _, id := range []string{"b2", "b1"} {
+		books.Add(content.BookSpec{ID: id, Chapters: []string{"c1", "a:b"}, Scenes: []string{"s2", "s1"}, Units: 1, Layers: []string{"image"}})
+	}
+	return books
+}
+
+// in runs fn in a task of a world, to its end.
+func in(t *testing.T, w *sim.World, fn func(context.Context)) {
+	t.Helper()
+	p, ended := w.Process("p"), false
+	p.Go(p.Context(), "main", func(ctx context.Context) { fn(ctx); ended = true })
+	w.RunFor(time.Hour)
+	require.Empty(t, w.Failures())
+	require.True(t, ended)
+}
+
+func TestReadingOrder(t *testing.T) {
+	w := sim.New(sim.Options{})
+	defer w.Close()
+	books := newBooks(w)
+	in(t, w, func(ctx context.Context) {
+		all, err := books.Scenes(ctx, "b1", "")
+		require.NoError(t, err)
+		require.Equal(t, []ports.SceneID{{"b1", "c1", "s2"}, {"b1", "c1", "s1"}, {"b1", "a:b", "s2"}, {"b1", "a:b", "s1"}}, all)
+		chapter, err := books.Scenes(ctx, "b1", "a:b")
+		require.NoError(t, err)
+		require.Equal(t, all[2:], chapter)
+		none, err := books.Scenes(ctx, "b3", "")
+		require.NoError(t, err)
+		require.Empty(t, none)
+	})
+	require.Len(t, books.All(), 8)
+}
+
+func TestEditsAndCopies(t *testing.T) {
+	w := sim.New(sim.Options{})
+	defer w.Close()
+	books, id := newBooks(w), ports.SceneID{Book: "b1", Chapter: "c1", Scene: "s1"}
+	in(t, w, func(ctx context.Context) {
+		before, err := books.Scene(ctx, id)
+		require.NoError(t, err)
+		before.Layers["image"], before.Units[0].ID = false, "x"
+
+		require.True(t, books.Edit(id, func(s *ports.Scene) { s.Units = append(s.Units, ports.Unit{ID: "u2"}) }))
+		after, err := books.Scene(ctx, id)
+		require.NoError(t, err)
+		require.Equal(t, ports.Scene{SceneID: id, Version: 2, Layers: map[string]bool{"image": true},
+			Units: []ports.Unit{{"u1"}, {"u2"}}}, after, "an edit shows, a reader's copy does not")
+
+		require.True(t, books.Delete(id))
+		require.False(t, books.Delete(id))
+		require.False(t, books.Edit(id, nil))
+		_, err = books.Scene(ctx, id)
+		require.ErrorIs(t, err, ports.ErrNoScene)
+		left, err := books.Scenes(ctx, "b1", "c1")
+		require.NoError(t, err)
+		require.Equal(t, []ports.SceneID{{"b1", "c1", "s2"}}, left)
+	})
+}
+
+func TestEffects(t *testing.T) {
+	id := ports.SceneID{Book: "b1", Chapter: "a:b", Scene: "s1"}
+	for effect, want := range map[string]error{
+		"missing": ports.ErrNoScene, "unreadable": content.ErrUnreadable, "refuse": sim.ErrRefused,
+	} {
+		t.Run(effect, func(t *testing.T) {
+			w := sim.New(sim.Options{Seed: 1})
+			defer w.Close()
+			books := newBooks(w)
+			w.Inject(sim.Rule{ID: effect, Effect: effect, Match: func(n sim.CallName) bool {
+				return n.String() == `p/main content.scene b1/"a:b"/s1 #1` || n.String() == `p/main content.scenes b1/"a:b" #1`
+			}})
+			in(t, w, func(ctx context.Context) {
+				_, err := books.Scene(ctx, id)
+				require.ErrorIs(t, err, want)
+				if effect != "missing" {
+					require.NotErrorIs(t, err, ports.ErrNoScene, "a failed read proves nothing")
+				}
+				list, err := books.Scenes(ctx, "b1", "a:b")
+				if effect == "missing" {
+					require.NoError(t, err)
+				} else {
+					require.ErrorIs(t, err, want)
+				}
+				require.Empty(t, list)
+				_, err = books.Scene(ctx, id)
+				require.NoError(t, err, "only the first call was hit")
+			})
+			require.Len(t, w.Fired(), 2)
+		})
+	}
+}
