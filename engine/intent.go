@@ -28,28 +28,28 @@ type Report struct {
 
 // Request asks for what a target still lacks.
 func (e *Engine) Request(ctx context.Context, t Target) (Report, error) {
-	return e.intend(ctx, store.Request, t)
+	return e.intend(ctx, store.OpRequest, t)
 }
 
 // Regenerate asks for a target anew, whatever it has.
 func (e *Engine) Regenerate(ctx context.Context, t Target) (Report, error) {
-	return e.intend(ctx, store.Regenerate, t)
+	return e.intend(ctx, store.OpRegenerate, t)
 }
 
 // Reset puts a target back to its beginning and asks for it.
 func (e *Engine) Reset(ctx context.Context, t Target) (Report, error) {
-	return e.intend(ctx, store.ResetIntent, t)
+	return e.intend(ctx, store.OpReset, t)
 }
 
 // Cancel stops all work on a target and purges its jobs. A cancelled book stays
 // cancelled, also for a tick that is under way, until something of it is asked for.
 func (e *Engine) Cancel(ctx context.Context, t Target) (Report, error) {
-	return e.intend(ctx, store.Cancel, t)
+	return e.intend(ctx, store.OpCancel, t)
 }
 
 // Delete forgets a target and purges its jobs.
 func (e *Engine) Delete(ctx context.Context, t Target) (Report, error) {
-	return e.intend(ctx, store.Delete, t)
+	return e.intend(ctx, store.OpDelete, t)
 }
 
 // ClearDeferralsForBook ends every backoff window of a book and returns how many
@@ -72,12 +72,12 @@ func (e *Engine) ClearDeferralsForScene(ctx context.Context, scene ports.SceneID
 // intend applies an explicit intent to every stage of a target: validated first,
 // then one atomic step a stage, then the purge of what it replaced. An error of
 // one stage does not keep the others from it.
-func (e *Engine) intend(ctx context.Context, op string, t Target) (Report, error) {
+func (e *Engine) intend(ctx context.Context, op store.IntentOp, t Target) (Report, error) {
 	var report Report
 	if err := t.validate(e.stages); err != nil {
 		return report, err
 	}
-	if op == store.Cancel && t.Chapter == "" && t.Stage == "" {
+	if op == store.OpCancel && t.Chapter == "" && t.Stage == "" {
 		if err := e.store.CancelBook(ctx, t.Book, e.deps.Runtime.Now()); err != nil {
 			return report, err
 		}
@@ -88,7 +88,7 @@ func (e *Engine) intend(ctx context.Context, op string, t Target) (Report, error
 	}
 	var errs []error
 	for _, s := range stages {
-		in, err := e.store.Intent(ctx, store.Intent{Stage: s, Op: op, Force: t.Force})
+		in, err := e.store.Intent(ctx, op, s, t.Force)
 		if err != nil {
 			errs = append(errs, err)
 			continue
@@ -97,10 +97,10 @@ func (e *Engine) intend(ctx context.Context, op string, t Target) (Report, error
 		if in.Replaced != "" {
 			report.Replaced = append(report.Replaced, in.Replaced)
 		}
-		e.deps.Observer.Observe(ports.Intent{Stage: s, Op: op, Generation: in.Generation, State: string(in.State), Replaced: in.Replaced})
+		e.deps.Observer.Observe(ports.Intent{Stage: s, Op: string(op), Generation: in.Generation, State: string(in.State), Replaced: in.Replaced})
 	}
 	sweep := dispatch.Sweep{Dispatches: report.Replaced}
-	if len(report.Replaced) == 0 && t.Chapter == "" && t.Stage == "" && (op == store.Cancel || op == store.Delete) {
+	if len(report.Replaced) == 0 && t.Chapter == "" && t.Stage == "" && (op == store.OpCancel || op == store.OpDelete) {
 		sweep.Book = t.Book
 	}
 	report.Swept = e.dispatch.ClearUntilDone(ctx, sweep)
@@ -132,8 +132,8 @@ func (t Target) validate(stages []string) error {
 // resolve lists the stages of a target. Asking for work goes by the content, and
 // only by its enabled layers (design 5.4.15); stopping work also goes by what Redis
 // knows, since the content may be gone.
-func (e *Engine) resolve(ctx context.Context, op string, t Target) ([]ports.StageID, error) {
-	stopping := op == store.Cancel || op == store.Delete
+func (e *Engine) resolve(ctx context.Context, op store.IntentOp, t Target) ([]ports.StageID, error) {
+	stopping := op == store.OpCancel || op == store.OpDelete
 	seen := map[ports.StageID]bool{}
 	var out []ports.StageID
 	add := func(scene ports.SceneID, enabled func(string) bool) {

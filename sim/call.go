@@ -2,7 +2,9 @@ package sim
 
 import (
 	"errors"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -66,6 +68,17 @@ func (n CallName) String() string {
 		s += " " + n.Subject
 	}
 	return s + " #" + strconv.Itoa(n.N)
+}
+
+// Calls lists the calls made so far, sorted by name; N says how many of that name
+// there were.
+func (w *World) Calls() []CallName {
+	out := make([]CallName, 0, len(w.calls))
+	for k, n := range w.calls { //sim:unordered sorted below
+		out = append(out, CallName{k.task, k.service, k.verb, k.subject, n})
+	}
+	slices.SortFunc(out, func(a, b CallName) int { return strings.Compare(a.String(), b.String()) })
+	return out
 }
 
 // Process is the process that the call belongs to, with its incarnation.

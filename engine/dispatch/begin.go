@@ -54,7 +54,7 @@ func (d *Dispatcher) Start(ctx context.Context, v store.StageView) Started {
 		return Started{Answer: Unread}
 	}
 	l := &live{stage: v.Stage, dispatch: "dispatch-" + d.Runtime.Token(), generation: v.Intent.Generation,
-		version: w.scene.Version, floor: v.Floor, started: d.Runtime.Now(), units: w.scene.Units}
+		version: w.scene.Version, floor: v.Floor, started: d.Runtime.Now()}
 	for _, unit := range w.plan.Units {
 		l.jobs = append(l.jobs, &job{id: keys.Job(l.stage, unit, l.generation), unit: unit, state: outstanding})
 	}
@@ -64,7 +64,7 @@ func (d *Dispatcher) Start(ctx context.Context, v store.StageView) Started {
 		return Started{Answer: Unread}
 	}
 	if begun.Verdict != store.OK {
-		return Started{Answer: Refused, Reason: begun.Verdict, Stored: begun.StoredReason}
+		return Started{Answer: Refused, Reason: string(begun.Verdict), Stored: begun.Reason}
 	}
 	l.fence = begun.Fence
 	d.Observer.Observe(ports.Attempt{Stage: l.stage, Dispatch: l.dispatch, Generation: l.generation,
@@ -109,9 +109,9 @@ func (d *Dispatcher) plan(ctx context.Context, v store.StageView) (w work, err e
 
 // begin retries while it cannot tell whether the script ran: begin of the same
 // dispatch is idempotent.
-func (d *Dispatcher) begin(ctx context.Context, l *live) (store.Begun, error) {
+func (d *Dispatcher) begin(ctx context.Context, l *live) (store.BeginReply, error) {
 	p := d.Profile(l.stage.Stage)
-	args := store.Begin{Stage: l.stage, Dispatch: l.dispatch, Holder: d.holder, Generation: l.generation,
+	args := store.BeginArgs{Stage: l.stage, Dispatch: l.dispatch, Holder: d.holder, Generation: l.generation,
 		Version: l.version, Lease: p.Lease, Slots: p.Slots, Jobs: l.jobIDs()}
 	for try := 1; ; try++ {
 		begun, err := d.Store.Begin(ctx, args)

@@ -20,17 +20,17 @@ func (d *Dispatcher) Complete(ctx context.Context, r ports.JobResult) error {
 	if err := validResult(r); err != nil {
 		return err
 	}
-	a := store.Accept{Stage: id, Dispatch: r.DispatchID, Fence: r.Fence, Generation: r.Generation, Job: r.JobID,
-		Kind: done, Result: r.Artifact}
+	a := store.AcceptArgs{Stage: id, Dispatch: r.DispatchID, Fence: r.Fence, Generation: r.Generation, Job: r.JobID,
+		State: done, Result: r.Artifact}
 	if !r.OK {
-		a.Kind, a.Result = failed, r.Code
+		a.State, a.Result = failed, r.Code
 	}
 	accepted, err := d.Store.Accept(ctx, a)
 	if err != nil {
 		return err
 	}
-	d.Observer.Observe(ports.Result{Stage: id, Dispatch: r.DispatchID, Job: r.JobID, Verdict: accepted.Verdict})
-	last := accepted.Verdict == store.Last || accepted.Verdict == store.DuplicateResult && accepted.Open == 0
+	d.Observer.Observe(ports.Result{Stage: id, Dispatch: r.DispatchID, Job: r.JobID, Verdict: string(accepted.Verdict)})
+	last := accepted.Verdict == store.Last || accepted.Verdict == store.Duplicate && accepted.Left == 0
 	if !last {
 		return nil
 	}
@@ -61,7 +61,7 @@ func validResult(r ports.JobResult) error {
 // settle ends a dispatch whose jobs are all done or failed. One caller at a time
 // runs it; a proof that is unknown leaves the dispatch live, and it is tried again.
 func (d *Dispatcher) settle(ctx context.Context, l *live) {
-	verdict, err := d.Store.Claim(ctx, l.stage, l.dispatch, d.holder, claimFor)
+	verdict, err := d.Store.Claim(ctx, l.stage, l.dispatch, d.holder)
 	if err != nil {
 		d.trouble(l.stage.SceneID, "claim", err)
 		return
@@ -70,26 +70,26 @@ func (d *Dispatcher) settle(ctx context.Context, l *live) {
 		l.ended = l.ended || verdict == store.Finished
 		return
 	}
-	states, err := d.Store.Jobs(ctx, l.dispatch)
+	jobs, err := d.Store.Jobs(ctx, l.dispatch)
 	if err != nil {
 		d.trouble(l.stage.SceneID, "read jobs", err)
 		return
 	}
 	if len(l.jobs) == 0 {
-		for _, id := range store.SortedJobs(states) {
-			l.jobs = append(l.jobs, &job{id: id})
+		for _, j := range jobs {
+			l.jobs = append(l.jobs, &job{id: j.ID})
 		}
 	}
-	l.merge(states)
-	if e, ok := d.conclusion(ctx, l, states); ok {
+	l.merge(jobs)
+	if e, ok := d.conclusion(ctx, l, jobs); ok {
 		d.finish(ctx, l, e)
 	}
 }
 
 // conclusion is how a dispatch with all its results ends; ok is false while it
 // cannot be told.
-func (d *Dispatcher) conclusion(ctx context.Context, l *live, states map[string]store.JobState) (e ending, ok bool) {
-	if code, some := worstFailure(states); some {
+func (d *Dispatcher) conclusion(ctx context.Context, l *live, jobs []store.Job) (e ending, ok bool) {
+	if code, some := worstFailure(jobs); some {
 		f := outcome.ClassifyFailure(code, "")
 		e = ending{outcome: "failed", state: asset.Pending, verdict: verdictOf(outcome.JobFailed), idle: store.Reset, budget: store.Charge}
 		e.verdict.Retryable = f.Retryable
@@ -123,14 +123,13 @@ func (d *Dispatcher) conclusion(ctx context.Context, l *live, states map[string]
 
 // worstFailure is the failure that decides: one that cannot be retried before one
 // that can, then the first by job id.
-func worstFailure(states map[string]store.JobState) (code string, some bool) {
-	for _, id := range store.SortedJobs(states) {
-		s := states[id]
-		if s.State != failed {
+func worstFailure(jobs []store.Job) (code string, some bool) {
+	for _, j := range jobs {
+		if j.State != failed {
 			continue
 		}
-		if !some || outcome.ClassifyFailure(code, "").Retryable && !outcome.ClassifyFailure(s.Result, "").Retryable {
-			code, some = s.Result, true
+		if !some || outcome.ClassifyFailure(code, "").Retryable && !outcome.ClassifyFailure(j.Result, "").Retryable {
+			code, some = j.Result, true
 		}
 	}
 	return code, some

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/animastor/orchestra/engine/asset"
-	"github.com/animastor/orchestra/engine/keys"
 	"github.com/animastor/orchestra/engine/stage"
 	"github.com/animastor/orchestra/engine/store"
 	"github.com/animastor/orchestra/ports"
@@ -36,8 +35,6 @@ const (
 	pollEvery     = 60 * time.Second // between two looks at the hub for results whose callback was lost
 	askAtMost     = 60 * time.Second // for one that may have been posted (schema 4, ambiguous_post)
 	giveUpAfter   = 4                // tries to post the rest, once nothing else of the dispatch is under way
-	claimFor      = 60 * time.Second // the completion handler's time (schema 3, claim)
-	adoptAfter    = 90 * time.Second // without a renewal (design 5.4.9)
 	callAtMost    = 10 * time.Second // one Redis call of a live dispatch
 	finishWaitMax = 30 * time.Second // between two tries to finish
 )
@@ -61,14 +58,14 @@ func (d *Dispatcher) StageOf(name string) (stage.Stage, bool) {
 	return nil, false
 }
 
-// The states of a job within its dispatch, as they stand in Redis (schema 2).
+// The states of a job, by their short names.
 const (
-	outstanding = "outstanding" // not at the hub
-	posting     = "posting"     // admitted; the post may be under way
-	unknown     = "unknown"     // the answer to the post was lost
-	sent        = "sent"        // accepted by the hub
-	done        = "done"
-	failed      = "failed"
+	outstanding = store.JobOutstanding
+	posting     = store.JobPosting
+	unknown     = store.JobUnknown
+	sent        = store.JobSent
+	done        = store.JobDone
+	failed      = store.JobFailed
 )
 
 // job is one unit of work of a live dispatch.
@@ -90,7 +87,6 @@ type live struct {
 	floor      int64
 	started    time.Time
 	jobs       []*job
-	units      []ports.Unit // of the scene, as planned
 	ended      bool         // it is not ours any more, or finished
 }
 
@@ -125,20 +121,12 @@ func (l *live) count(states ...string) int {
 }
 
 // merge takes over what Redis knows of the jobs' results.
-func (l *live) merge(states map[string]store.JobState) {
-	for _, j := range l.jobs {
-		if s, ok := states[j.id]; ok && (s.State == done || s.State == failed) {
+func (l *live) merge(jobs []store.Job) {
+	for _, s := range jobs {
+		if j := l.job(s.ID); j != nil && (s.State == done || s.State == failed) {
 			j.state = s.State
 		}
 	}
-}
-
-func (l *live) receipts() []string {
-	out := make([]string, len(l.jobs))
-	for i, j := range l.jobs {
-		out[i] = keys.Receipt(j.id)
-	}
-	return out
 }
 
 // trouble reports what went wrong without ending anything.
@@ -151,3 +139,6 @@ func (d *Dispatcher) trouble(scene ports.SceneID, op string, err error) {
 func (d *Dispatcher) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
 	return d.Runtime.WithTimeout(ctx, callAtMost)
 }
+
+// lease is how long what belongs to the dispatch lives without a renewal.
+func (d *Dispatcher) lease(l *live) time.Duration { return d.Profile(l.stage.Stage).RenewedLease }

@@ -1,6 +1,7 @@
 package dispatch
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -15,8 +16,8 @@ type ending struct {
 	outcome      string // ready, failed, nothing, partial, lost
 	state        asset.State
 	verdict      outcome.Verdict // zero for ready
-	idle, budget store.Counter
-	keepReceipts bool // jobs may still be at the hub
+	idle, budget store.Op        // empty: keep
+	keepReceipts bool            // jobs may still be at the hub
 }
 
 // finish ends the dispatch, once, and tries until Redis has said so: the step is
@@ -24,11 +25,11 @@ type ending struct {
 // the dispatch had ended before, or belongs to somebody else.
 func (d *Dispatcher) finish(ctx context.Context, l *live, e ending) bool {
 	p := d.Profile(l.stage.Stage)
-	args := store.Finish{Stage: l.stage, Dispatch: l.dispatch, Caller: d.holder, Outcome: e.outcome, State: e.state,
-		Reason: e.verdict.Reason, Bucket: e.verdict.Bucket, Window: e.verdict.Window, Retryable: e.verdict.Retryable,
-		Idle: e.idle, Budget: e.budget, BudgetLimit: p.RetryBudget, RefillEvery: p.RefillEvery}
+	args := store.FinishArgs{Stage: l.stage, Dispatch: l.dispatch, Caller: d.holder, Outcome: e.outcome, State: e.state,
+		Reason: e.verdict.Reason, Bucket: e.verdict.Bucket, Window: e.verdict.Window,
+		Idle: cmp.Or(e.idle, store.Keep), Budget: cmp.Or(e.budget, store.Keep), BudgetLimit: p.RetryBudget, Refill: p.RefillEvery}
 	if !e.keepReceipts {
-		args.Receipts = l.receipts()
+		args.Jobs = l.jobIDs()
 	}
 	for wait := time.Second; ; wait = min(2*wait, finishWaitMax) {
 		call, cancel := d.bounded(ctx)
@@ -48,9 +49,9 @@ func (d *Dispatcher) finish(ctx context.Context, l *live, e ending) bool {
 	}
 }
 
-func (d *Dispatcher) finished(l *live, e ending, f store.Finished_) {
+func (d *Dispatcher) finished(l *live, e ending, f store.FinishReply) {
 	d.Observer.Observe(ports.Finish{Stage: l.stage, Dispatch: l.dispatch, Generation: l.generation,
 		Outcome: e.outcome, Reason: f.Reason, Bucket: e.verdict.Bucket, WindowSeconds: int64(e.verdict.Window / time.Second),
 		Deferred: e.verdict.Deferred, Retryable: e.verdict.Retryable, Sent: l.count(sent, done, failed),
-		State: string(f.State), Idle: f.Idle, Budget: f.Tokens})
+		State: string(f.State), Idle: f.Idle, Budget: f.Budget})
 }

@@ -54,31 +54,31 @@ func payloadHash(payload string) string {
 func (d *Dispatcher) admit(ctx context.Context, l *live, j *job, post ports.Job, again bool) bool {
 	call, cancel := d.bounded(ctx)
 	defer cancel()
-	a, err := d.Store.Admit(call, store.Admit{Stage: l.stage, Dispatch: l.dispatch, Holder: d.holder, Generation: l.generation,
-		Fence: l.fence, Job: j.id, PayloadHash: payloadHash(post.Payload), ReceiptTTL: d.Profile(l.stage.Stage).RenewedLease})
+	verdict, other, err := d.Store.Admit(call, store.AdmitArgs{Stage: l.stage, Dispatch: l.dispatch, Holder: d.holder,
+		Generation: l.generation, Fence: l.fence, Job: j.id, Payload: payloadHash(post.Payload), Lease: d.lease(l)})
 	if err != nil {
 		d.trouble(l.stage.SceneID, "admit", err)
 		j.state, j.reason = outstanding, outcome.IntentReceiptUnavailable
 		return false
 	}
 	switch {
-	case a.Verdict == store.OK:
+	case verdict == store.OK:
 		j.state = posting
 		return true
-	case a.Verdict == outcome.AlreadyCompleted:
+	case verdict == outcome.AlreadyCompleted:
 		if d.reuse(ctx, l, j) {
 			return false
 		}
 		if again && d.release(ctx, l, j) {
 			return d.admit(ctx, l, j, post, false)
 		}
-	case a.Verdict == outcome.DuplicatePending && again:
+	case verdict == outcome.DuplicatePending && again:
 		// Nobody but this dispatch is live here, so the other one is left over.
-		if d.purge(ctx, a.Other) && d.forget(ctx, l, j, a.Other) {
+		if d.purge(ctx, other) && d.forget(ctx, l, j, other) {
 			return d.admit(ctx, l, j, post, false)
 		}
 	}
-	j.state, j.reason = outstanding, a.Verdict
+	j.state, j.reason = outstanding, string(verdict)
 	return false
 }
 
@@ -92,8 +92,8 @@ func (d *Dispatcher) reuse(ctx context.Context, l *live, j *job) bool {
 	if presence != ports.Present {
 		return false
 	}
-	a, err := d.Store.Accept(ctx, store.Accept{Stage: l.stage, Dispatch: l.dispatch, Fence: l.fence, Generation: l.generation,
-		Job: j.id, Kind: done, Result: "cached"})
+	a, err := d.Store.Accept(ctx, store.AcceptArgs{Stage: l.stage, Dispatch: l.dispatch, Fence: l.fence, Generation: l.generation,
+		Job: j.id, State: done, Result: "cached"})
 	if err != nil || a.Verdict == store.Stale {
 		return false
 	}
@@ -108,15 +108,15 @@ func (d *Dispatcher) release(ctx context.Context, l *live, j *job) bool {
 	if presence, _ := st.Stat(ctx, l.stage.SceneID, j.unit, l.floor); presence != ports.Absent {
 		return false
 	}
-	released, err := d.Store.Release(ctx, l.stage, l.dispatch, j.id)
+	verdict, err := d.Store.Release(ctx, l.stage, l.dispatch, j.id)
 	if err != nil {
 		d.trouble(l.stage.SceneID, "release completion marker", err)
 	}
-	return released
+	return verdict == store.Released
 }
 
 func (d *Dispatcher) forget(ctx context.Context, l *live, j *job, other string) bool {
-	gone, err := d.Store.Forget(ctx, j.id, other)
+	gone, err := d.Store.Forget(ctx, other, j.id)
 	if err != nil {
 		d.trouble(l.stage.SceneID, "forget receipt", err)
 	}
@@ -161,14 +161,14 @@ func (d *Dispatcher) mark(ctx context.Context, l *live, j *job, state string) {
 	j.state = state
 	call, cancel := d.bounded(ctx)
 	defer cancel()
-	m, err := d.Store.Mark(call, l.stage, l.dispatch, j.id, state)
+	verdict, stored, err := d.Store.Mark(call, l.stage, l.dispatch, j.id, state, d.lease(l))
 	switch {
 	case err != nil:
 		d.trouble(l.stage.SceneID, "mark job", err)
-	case m.Verdict == store.Finished:
+	case verdict == store.Finished:
 		l.ended = true
-	case m.State == done || m.State == failed:
-		j.state = m.State // its result was faster than the answer to the post
+	case stored == done || stored == failed:
+		j.state = stored // its result was faster than the answer to the post
 	}
 }
 

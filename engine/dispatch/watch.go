@@ -20,8 +20,8 @@ func (d *Dispatcher) renew(ctx context.Context, l *live) {
 			break
 		}
 		call, cancel := d.bounded(ctx)
-		verdict, err := d.Store.Renew(call, store.Renew{Stage: l.stage, Dispatch: l.dispatch, Holder: d.holder,
-			Generation: l.generation, Fence: l.fence, Version: l.version, Lease: p.RenewedLease, Jobs: l.jobIDs()})
+		verdict, err := d.Store.Renew(call, store.RenewArgs{Stage: l.stage, Dispatch: l.dispatch, Holder: d.holder,
+			Lease: p.RenewedLease, Jobs: l.jobIDs()})
 		cancel()
 		if err != nil {
 			d.trouble(l.stage.SceneID, "renew", err)
@@ -29,7 +29,7 @@ func (d *Dispatcher) renew(ctx context.Context, l *live) {
 			continue
 		}
 		l.ended = l.ended || verdict != store.OK
-		d.Observer.Observe(ports.Renewal{Stage: l.stage, Dispatch: l.dispatch, Verdict: verdict, Stopped: l.ended})
+		d.Observer.Observe(ports.Renewal{Stage: l.stage, Dispatch: l.dispatch, Verdict: string(verdict), Stopped: l.ended})
 	}
 }
 
@@ -70,12 +70,12 @@ func (d *Dispatcher) interval(l *live) time.Duration {
 func (d *Dispatcher) refresh(ctx context.Context, l *live) bool {
 	call, cancel := d.bounded(ctx)
 	defer cancel()
-	states, err := d.Store.Jobs(call, l.dispatch)
+	jobs, err := d.Store.Jobs(call, l.dispatch)
 	if err != nil {
 		d.trouble(l.stage.SceneID, "read jobs", err)
 		return false
 	}
-	l.merge(states)
+	l.merge(jobs)
 	return true
 }
 
@@ -166,7 +166,7 @@ func (d *Dispatcher) lose(ctx context.Context, l *live, claimed bool) {
 // Adopt takes over a dispatch that nobody has renewed for 90 s (design 5.4.9). It
 // returns false if it was fresh, finished, or could not be taken.
 func (d *Dispatcher) Adopt(ctx context.Context, v store.StageView) bool {
-	a, err := d.Store.Adopt(ctx, v.Stage, v.Dispatch, d.holder, adoptAfter)
+	a, err := d.Store.Adopt(ctx, v.Stage, v.Dispatch, d.holder)
 	if err != nil || a.Verdict != store.OK {
 		if err != nil {
 			d.trouble(v.Stage.SceneID, "adopt", err)
@@ -188,7 +188,7 @@ func (d *Dispatcher) Adopt(ctx context.Context, v store.StageView) bool {
 // nothing to go on with, and it is lost.
 func (d *Dispatcher) resume(ctx context.Context, l *live) bool {
 	for {
-		states, err := d.Store.Jobs(ctx, l.dispatch)
+		jobs, err := d.Store.Jobs(ctx, l.dispatch)
 		if err != nil {
 			d.trouble(l.stage.SceneID, "read jobs", err)
 			if d.Runtime.Sleep(ctx, roundEvery) != nil || l.ended {
@@ -196,14 +196,14 @@ func (d *Dispatcher) resume(ctx context.Context, l *live) bool {
 			}
 			continue
 		}
-		for _, id := range store.SortedJobs(states) {
-			_, unit, _, err := keys.ParseJob(id)
+		for _, j := range jobs {
+			_, unit, _, err := keys.ParseJob(j.ID)
 			if err != nil {
 				d.trouble(l.stage.SceneID, "adopt", err)
 				continue
 			}
 			// Whatever was under way when the holder died has to be asked for.
-			l.jobs = append(l.jobs, &job{id: id, unit: unit, state: states[id].State, posts: 1})
+			l.jobs = append(l.jobs, &job{id: j.ID, unit: unit, state: j.State, posts: 1})
 		}
 		if len(l.jobs) == 0 {
 			d.lose(ctx, l, false)

@@ -3,6 +3,7 @@ package schedule
 import (
 	"context"
 
+	"github.com/animastor/orchestra/engine/store"
 	"github.com/animastor/orchestra/ports"
 )
 
@@ -12,16 +13,37 @@ import (
 func (s *Scheduler) DrainOutbox(ctx context.Context) (int, error) {
 	call, cancel := s.d.Runtime.WithTimeout(ctx, callAtMost)
 	defer cancel()
-	entries, err := s.d.Store.Outbox(call, outboxBatch)
-	if err != nil || len(entries) == 0 {
+	lines, err := s.d.Store.Outbox(call, outboxBatch)
+	if err != nil || len(lines) == 0 {
 		return 0, err
 	}
-	moved, err := s.d.Store.Drain(call, entries)
+	moves := make([]store.Move, len(lines))
+	for i, text := range lines {
+		line, err := store.ParseLine(text)
+		if err != nil {
+			return 0, err
+		}
+		moves[i] = store.Move{Line: text, Scene: line.Stage.SceneID, Event: event(line)}
+	}
+	moved, err := s.d.Store.Drain(call, moves)
 	if err != nil {
 		return 0, err
 	}
-	for _, e := range entries[:moved] {
-		s.d.Observer.Observe(ports.Journaled{Scene: e.Stage.SceneID, Events: []string{e.Event()}})
+	for _, m := range moves[:moved] {
+		s.d.Observer.Observe(ports.Journaled{Scene: m.Scene, Events: []string{m.Event}})
 	}
 	return moved, nil
+}
+
+// event names an entry as the journal always has (spec runtime 7).
+func event(l store.Line) string {
+	switch {
+	case l.Kind == store.LineStarted:
+		return "DISPATCH_STARTED"
+	case l.Outcome == "ready":
+		return "DISPATCH_COMPLETED"
+	case l.Outcome == "failed" || l.Outcome == "lost":
+		return "DISPATCH_FAILED"
+	}
+	return "DISPATCH_CANCELLED"
 }

@@ -1,12 +1,14 @@
 package schedule
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
 
 	"github.com/animastor/orchestra/engine/asset"
 	"github.com/animastor/orchestra/engine/dispatch"
+	"github.com/animastor/orchestra/engine/keys"
 	"github.com/animastor/orchestra/engine/outcome"
 	"github.com/animastor/orchestra/engine/store"
 	"github.com/animastor/orchestra/ports"
@@ -65,7 +67,7 @@ type tick struct {
 func (t *tick) run(ctx context.Context) error {
 	call, cancel := t.d.Runtime.WithTimeout(ctx, callAtMost)
 	defer cancel()
-	locked, scenes, bad, err := t.d.Store.LockAndActive(call, t.s.token, lockTTL)
+	locked, scenes, bad, err := t.d.Store.LockAndActive(call, keys.SchedulerLock(), t.s.token, lockTTL)
 	if err != nil {
 		return err
 	}
@@ -91,7 +93,7 @@ func (t *tick) run(ctx context.Context) error {
 }
 
 func (t *tick) unlock(ctx context.Context) {
-	if err := t.d.Store.Unlock(ctx, t.s.token); err != nil {
+	if _, err := t.d.Store.Unlock(ctx, keys.SchedulerLock(), t.s.token); err != nil {
 		t.d.Observer.Observe(ports.Trouble{Op: "unlock", Err: err}) // it lapses by itself
 	}
 }
@@ -106,10 +108,7 @@ func (t *tick) look(v store.SceneView) {
 	}
 	wanted := false
 	for _, sv := range v.Stages {
-		if !sv.Intent.Present || sv.Intent.Status != store.Active && !sv.Intent.Corrupt {
-			continue
-		}
-		if asset.Done(sv.State, true) {
+		if !sv.Intent.Active() && !sv.Intent.Corrupt || asset.Done(sv.State, true) {
 			continue
 		}
 		wanted = true
@@ -129,7 +128,7 @@ func (t *tick) lookAt(v store.SceneView, sv store.StageView) {
 	case sv.Intent.Corrupt:
 		t.refuse(sv, outcome.IntentCorrupt, "")
 	case sv.Dispatch != "":
-		if now.Sub(time.UnixMilli(sv.Renewed)) > staleAfter {
+		if now.Sub(sv.Renewed) > staleAfter {
 			t.stale = append(t.stale, sv)
 		}
 		t.refuse(sv, outcome.Duplicate, "")
@@ -137,7 +136,7 @@ func (t *tick) lookAt(v store.SceneView, sv store.StageView) {
 		t.refuse(sv, outcome.NotDispatchable, "")
 	case sv.Deferral.Holds(sv.Intent.Generation, now):
 		t.refuse(sv, outcome.DeferredCapacity, sv.Deferral.Reason)
-	case now.UnixMilli() < sv.Next:
+	case now.Before(sv.Next):
 		t.refuse(sv, outcome.InBackoff, "")
 	default:
 		t.candidates = append(t.candidates, sv)
@@ -173,13 +172,7 @@ func (t *tick) start(ctx context.Context) {
 		return
 	}
 	slices.SortFunc(t.candidates, func(a, b store.StageView) int {
-		if a.Started != b.Started {
-			if a.Started < b.Started {
-				return -1
-			}
-			return 1
-		}
-		return a.Stage.Compare(b.Stage)
+		return cmp.Or(a.Started.Compare(b.Started), a.Stage.Compare(b.Stage))
 	})
 	used, err := t.d.Store.SlotsUsed(ctx, t.s.stages)
 	if err != nil {

@@ -1,0 +1,51 @@
+package store
+
+import (
+	"context"
+	"strconv"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/animastor/orchestra/engine/asset"
+	"github.com/animastor/orchestra/engine/keys"
+)
+
+// Journal appends an event to the journal of a scene, without a place in the
+// outbox: it may be lost, and must be bounded by its caller.
+func (s *Store) Journal(ctx context.Context, stage asset.StageID, event string) error {
+	key := keys.Journal(stage.SceneID)
+	_, err := s.client.Pipelined(ctx, func(p redis.Pipeliner) error {
+		p.XAdd(ctx, &redis.XAddArgs{Stream: key, MaxLen: journalLengthMax, Approx: true,
+			Values: []string{"event", event, "stage", stage.Stage}})
+		p.PExpire(ctx, key, journalTTL)
+		return nil
+	})
+	if err != nil {
+		return unread("journal", stage.String(), key, err)
+	}
+	return nil
+}
+
+// SlotsUsed counts the unexpired holders of the slots of each stage (design
+// 5.4.1), by Redis' own time.
+func (s *Store) SlotsUsed(ctx context.Context, stages []string) (map[string]int, error) {
+	now, err := s.client.Time(ctx).Result()
+	if err != nil {
+		return nil, unread("read", "time", "", err)
+	}
+	counts := make([]*redis.IntCmd, len(stages))
+	_, err = s.client.Pipelined(ctx, func(p redis.Pipeliner) error {
+		for i, stage := range stages {
+			counts[i] = p.ZCount(ctx, keys.Slots(stage), "("+strconv.FormatInt(now.UnixMilli(), 10), "+inf")
+		}
+		return nil
+	})
+	used := map[string]int{}
+	for i, stage := range stages {
+		if err := counts[i].Err(); err != nil {
+			return nil, unread("read slots of", stage, keys.Slots(stage), err)
+		}
+		used[stage] = int(counts[i].Val())
+	}
+	return used, err
+}
