@@ -11,7 +11,7 @@ import (
 // (Service is empty) or of one, which then hides that of the same name.
 type FaultEffect struct {
 	Service, Name, Doc string
-	Keys               []string // of delay, when and status those that mean something to it; delay is needed then
+	Keys               []string // those of delay, when, status, first and key that mean something to it; delay is needed then
 }
 
 // services are what a fault can hit: the first part of `service.verb` in the name of a call.
@@ -21,7 +21,6 @@ var (
 	delay   = []string{"delay"}
 	moment  = []string{"when"}
 	delayed = []string{"delay", "when"}
-	status  = []string{"status"}
 )
 
 var effects = []*FaultEffect{
@@ -31,23 +30,25 @@ var effects = []*FaultEffect{
 	{"", "late", "The call is carried out in time and answered `delay` late.", delay},
 	{"", "hang", "The call is not carried out and never answered: the caller runs into its deadline.", nil},
 	{"", "down", "As refuse, said of a service that is away for its time (`for`, `until`, or until it is healed).", nil},
-	{"", "cut", "The connection breaks: of a pipeline the first part is carried out.", nil},
 	{"", "crash", "The caller crashes, before the call is carried out or (`when=after`) after it.", moment},
 	{"", "pause", "The caller stands still for `delay`, before the call or (`when=after`) after it.", delayed},
 
 	{"redis", "noscript", "Redis has forgotten the script (NOSCRIPT).", nil},
-	{"redis", "evict", "The keys of the command are evicted before it runs.", nil},
+	{"redis", "evict", "`key`, or the first key of the command, is evicted before it runs.", []string{"key"}},
+	{"redis", "cut", "The `first` commands of a pipeline (half of them) are carried out, then the connection breaks.", []string{"first"}},
+	{"redis", "outage", "Redis is away: connections are refused, for its time.", nil},
 
-	{"hub", "reject", "The hub answers `status` (400) and does nothing.", status},
-	{"hub", "error", "The hub answers `status` (500) and does nothing.", status},
-	{"hub", "busy", "The hub answers 503 `no_worker_available`.", nil},
-	{"hub", "stale", "The hub carries the call out and answers with a body it cannot mean: another call's.", nil},
+	{"hub", "reject", "The hub answers `status` (400) and does nothing.", []string{"status"}},
+	{"hub", "error", "The hub answers 500 and does nothing.", nil},
+	{"hub", "busy", "The hub answers 503 `no_worker_available` and does nothing.", nil},
+	{"hub", "stale", "The hub carries the call out and answers as the last time.", nil},
+	{"hub", "garbage", "The hub carries the call out and answers with a body that cannot be read.", nil},
 	{"hub", "restart", "The hub restarts with an empty queue before it carries the call out.", nil},
 
 	{"callback", "drop", "The callback never arrives; the hub takes it for delivered.", nil},
-	{"callback", "duplicate", "The callback arrives twice.", nil},
-	{"callback", "reorder", "The callback arrives after the one that follows it.", nil},
-	{"callback", "delay", "The callback arrives `delay` late.", delay},
+	{"callback", "duplicate", "The callback arrives, and once more within 30 s.", nil},
+	{"callback", "reorder", "The callback arrives within 60 s, behind the next ones.", nil},
+	{"callback", "delay", "The callback arrives `delay` late, behind the next ones.", delay},
 
 	{"workers", "crash", "The worker dies in the middle of the job.", nil},
 	{"workers", "hang", "The worker heartbeats and does nothing more.", nil},
@@ -61,6 +62,9 @@ var effects = []*FaultEffect{
 	{"artifacts", "missing", "The file is not there.", nil},
 	{"artifacts", "unreadable", "The file cannot be asked for.", nil},
 }
+
+// effectKeys are the keys of fault that mean something to some effects only.
+var effectKeys = []string{"delay", "when", "status", "first", "key"}
 
 // Effects are all effects, as the manual lists them.
 func Effects() []*FaultEffect { return slices.Clone(effects) }
@@ -112,7 +116,8 @@ func checkFault(v *vetter, s *Step) {
 		v.fail(w, suggestOr(w.Raw, names, "one of "+strings.Join(names, ", ")), "unknown effect %s of %s", w.Raw, service)
 		return
 	}
-	for _, key := range []string{"delay", "when", "status"} {
+	s.Effect = effect
+	for _, key := range effectKeys {
 		if a.Has(key) && !slices.Contains(effect.Keys, key) {
 			v.fail(s.arg(key), "", "%s means nothing to %s", key, effect.Name)
 		}

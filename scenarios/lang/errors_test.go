@@ -67,7 +67,7 @@ func TestErrors(t *testing.T) {
 		{"fault hubb lost", "4:7: unknown word hubb (did you mean hub?)"},
 		{"fault hub", "4:1: a service is missing after fault (one of redis, hub, callback, workers, content, artifacts)"},
 		{"fault hub lsot", "4:11: unknown effect lsot of hub (did you mean lost?)"},
-		{"fault redis drop", "4:13: unknown effect drop of redis (one of refuse, lost, slow, late, hang, down, cut, crash, pause, noscript, evict)"},
+		{"fault redis drop", "4:13: unknown effect drop of redis (one of refuse, lost, slow, late, hang, down, crash, pause, noscript, evict, cut, outage)"},
 		{"fault hub slow", "4:11: delay is missing: slow needs it (as in slow delay=5s)"},
 		{"fault hub lost delay=5s", "4:22: delay means nothing to lost"},
 		{"fault hub lost for=5s until=6s", "4:29: a fault ends by for or by until, not by both"},

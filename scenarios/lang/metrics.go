@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/animastor/orchestra/engine/asset"
+	"github.com/animastor/orchestra/engine/outcome"
 )
 
 // Kind is what a metric is measured in.
@@ -39,16 +40,16 @@ var (
 	subjectProcess = &Param{Name: "subject", Type: typeProcess, Optional: true}
 )
 
-// buckets of design 5.3; none: the last finish was not deferred, or there was none.
-var buckets = []string{"capacity", "idempotent", "fence-rejected", "immediate", "none"}
+// buckets of design 5.3; none: as with reasons.
+var buckets = []string{outcome.Capacity, outcome.Idempotent, outcome.FenceRejected, outcome.Immediate, "none"}
 
-// reasons of a finish: design 5.3, and those that end a stage (schema 6).
-var reasons = []string{
-	"no_worker_available", "duplicate_pending", "ambiguous_post", "intent_receipt_unavailable",
-	"already_completed",
-	"stale_intent", "receipt_conflict", "intent_not_active", "intent_corrupt", "intent_missing",
-	"no_jobs_sent", "no_jobs_generated", "send_failed",
-	"blocked_by_image", "retry_budget_exhausted", "none",
+// reasons are those of a finish; none: there was none, or it was a success.
+func reasons() []string {
+	var list []string
+	for _, e := range outcome.Table() {
+		list = append(list, e.Reason)
+	}
+	return append(list, "none")
 }
 
 var tickFields = []string{"active", "processed", "dispatched", "deferred", "throttled", "skipped", "completed", "running", "errors"}
@@ -66,7 +67,7 @@ var metrics = append([]*Metric{
 	{Name: "requests", Subject: subjectCalls, Doc: "Requests that reached the hub; GLOB is on `verb subject` of the call.", Example: "clear* = 1"},
 	{Name: "calls", Subject: subjectCalls, Doc: "Calls made; GLOB is on the whole name `process/task service.verb subject #n`.", Example: `"e1/* redis.begin *" >= 1`},
 	{Name: "state", Kind: KindWord, Words: stateWords(), Subject: subjectStage, Doc: "State of the stage.", Example: "b1/*:image = ready"},
-	{Name: "reason", Kind: KindWord, Words: reasons, Subject: subjectStage, Doc: "Reason of the last finish; `none` before the first and after a success.", Example: "b1/c1/s1:image = no_worker_available"},
+	{Name: "reason", Kind: KindWord, Words: reasons(), Subject: subjectStage, Doc: "Reason of the last finish; `none` before the first and after a success.", Example: "b1/c1/s1:image = no_worker_available"},
 	{Name: "bucket", Kind: KindWord, Words: buckets, Subject: subjectStage, Doc: "Bucket of that reason.", Example: "b1/c1/s1:image = capacity"},
 	{Name: "window", Kind: KindDuration, Subject: subjectStage, Doc: "Backoff window that the last finish applied; 0s: none.", Example: "b1/c1/s1:image = 60s"},
 	{Name: "age", Kind: KindDuration, Subject: subjectStage, Doc: "Time since the open deferral was written; 0s: none is open.", Example: "b1/c1/s1:image < 60s"},

@@ -12,9 +12,10 @@ import (
 // Book is what `book` declares. Every chapter has the same scenes, every scene the
 // same units and stages.
 type Book struct {
-	ID                              string
-	Chapters, Scenes, Stages, Units []string
-	State                           asset.State // of every stage, at the start
+	ID                       string
+	Chapters, Scenes, Stages []string
+	Units                    int         // u1, u2, …
+	State                    asset.State // of every stage, at the start
 }
 
 // Level is what a path names.

@@ -32,7 +32,7 @@ var intentVerbs = []*Verb{
 var faultVerbs = []*Verb{
 	{
 		Name: "fault", Phase: Action,
-		Usage:   `SERVICE [VERB [SUBJECT]] EFFECT [nth=COUNTS] [rate=PERCENT] [count=COUNT] [for=DURATION | until=DURATION] [delay=DURATION] [when=before|after] [status=COUNT] [on=PROCESS] | fault call="NAME" EFFECT`,
+		Usage:   `SERVICE [VERB [SUBJECT]] EFFECT [nth=COUNTS] [rate=PERCENT] [count=COUNT] [for=DURATION | until=DURATION] [delay=DURATION] [when=before|after] [status=COUNT] [first=COUNT] [key=TEXT] [on=PROCESS] | fault call="NAME" EFFECT`,
 		Summary: "Adds a rule to the fault plan. The first rule in the file that fires decides.",
 		Detail: "VERB and SUBJECT are globs on the name of a call, `process/task service.verb subject #n`. A rule that never fires is reported. " +
 			"The form with `call=` names one call; it is how a run is recorded. Services: `" + strings.Join(services, "` `") + "`.",
@@ -48,7 +48,9 @@ var faultVerbs = []*Verb{
 			opt("until", typeDuration, "the rule ends at this time"),
 			opt("delay", typeDuration, "of slow, late, pause and delay"),
 			def("when", words("before", "after"), "before", "of crash and pause: before or after the call is carried out"),
-			opt("status", counts(400, 599), "of reject and error: the HTTP status"),
+			opt("status", counts(400, 599), "of reject: the HTTP status"),
+			opt("first", typeCount, "of cut: how many commands get through"),
+			opt("key", typeText, "of evict: the key, if not the command's first"),
 			opt("on", typeProcess, "only calls of this process"),
 			opt("call", typeText, "the one call, by its name"),
 		},

@@ -30,7 +30,7 @@ var setupVerbs = []*Verb{
 			def("chapters", names("c", 1, 1000), "1", ""),
 			def("scenes", names("s", 1, 20_000), "1", "of each chapter"),
 			def("stages", typeStages, asset.Image, "enabled layers"),
-			def("units", names("u", 0, 1000), "1", "image units of each scene"),
+			def("units", counts(0, 1000), "1", "image units of each scene: `u1`, `u2`, …"),
 			def("state", words("new", "pending", "ready", "dirty", "failed"), "new", "of every stage; `ready` comes with its artifacts"),
 		},
 		Example: `book b2 chapters=x,"b:c1" scenes=2 units=3`,
@@ -151,7 +151,7 @@ const scenesMax = 20_000
 func checkBook(v *vetter, s *Step) {
 	b := Book{
 		ID: s.Args.Text("id"), Chapters: s.Args.Names("chapters"), Scenes: s.Args.Names("scenes"),
-		Stages: s.Args.Names("stages"), Units: s.Args.Names("units"), State: asset.State(s.Args.Text("state")),
+		Stages: s.Args.Names("stages"), Units: int(s.Args.Count("units")), State: asset.State(s.Args.Text("state")),
 	}
 	for _, other := range v.books {
 		if other.ID == b.ID {

@@ -26,7 +26,8 @@ type Step struct {
 	At           *time.Duration // virtual time; nil: at its place in the file
 	Every, Until time.Duration  // 0: not given
 	Args         Args
-	Expect       *Expect // of expect, and of show METRIC
+	Expect       *Expect      // of expect, and of show METRIC
+	Effect       *FaultEffect // of fault
 
 	words map[string]syntax.Word // by name of the argument
 }

@@ -71,10 +71,11 @@ func TestEveryExampleOfTheRegistryVets(t *testing.T) {
 			service = "redis"
 		}
 		for _, k := range e.Keys {
-			keys += " " + k + "=" + map[string]string{"delay": "5s", "when": "after", "status": "404"}[k]
+			keys += " " + k + "=" + map[string]string{"delay": "5s", "when": "after", "status": "404", "first": "2", "key": "k"}[k]
 		}
-		_, err := vet(files + "fault " + service + " " + e.Name + keys)
+		p, err := vet(files + "fault " + service + " " + e.Name + keys)
 		require.NoError(t, err, "effect %s of %s", e.Name, service)
+		require.Equal(t, e, p.Steps[2].Effect)
 	}
 }
 
@@ -94,8 +95,8 @@ func TestBooks(t *testing.T) {
 	p, err := vet("scenario x\nbook \"a:b\" chapters=c1,\"b:c1\" scenes=2 units=0 state=ready\nbook b1\n")
 	require.NoError(t, err)
 	require.Equal(t, []lang.Book{
-		{ID: "a:b", Chapters: []string{"c1", "b:c1"}, Scenes: []string{"s1", "s2"}, Stages: []string{"image"}, Units: []string{}, State: asset.Ready},
-		{ID: "b1", Chapters: []string{"c1"}, Scenes: []string{"s1"}, Stages: []string{"image"}, Units: []string{"u1"}, State: asset.New},
+		{ID: "a:b", Chapters: []string{"c1", "b:c1"}, Scenes: []string{"s1", "s2"}, Stages: []string{"image"}, Units: 0, State: asset.Ready},
+		{ID: "b1", Chapters: []string{"c1"}, Scenes: []string{"s1"}, Stages: []string{"image"}, Units: 1, State: asset.New},
 	}, p.Books)
 }
 
