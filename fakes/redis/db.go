@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"time"
 )
 
 // DB is the database as a script sees it: the view that a native twin works on.
@@ -47,11 +46,15 @@ func (db *DB) Get(k string) (string, bool) {
 
 // Set stores a string, whatever k held, without a TTL.
 func (db *DB) Set(k, v string) {
-	if db.may(k) {
-		db.s.remove(k)
-		_ = db.s.db.Set(k, v) // fails only on a key of another type
-		db.s.wrote(k)
+	if !db.may(k) {
+		return
 	}
+	if db.s.db.Set(k, v) != nil { // of another type
+		db.s.remove(k)
+		_ = db.s.db.Set(k, v)
+	}
+	delete(db.s.deadlines, k)
+	db.s.wrote(k)
 }
 
 // SetPX stores a string, whatever k held, for ttlMs ms. The TTL must be positive.
@@ -228,7 +231,7 @@ func (db *DB) SAdd(k string, members ...string) int {
 	if !db.takes(k, "set") {
 		return 0
 	}
-	n, _ := db.s.db.SAdd(k, members...)
+	n, _ := db.s.db.SetAdd(k, members...)
 	db.changed(k, n)
 	return n
 }
@@ -248,7 +251,7 @@ func (db *DB) SIsMember(k, member string) bool {
 	if !db.holds(k, "set") {
 		return false
 	}
-	ok, _ := db.s.db.SIsMember(k, member)
+	ok, _ := db.s.db.IsMember(k, member)
 	return ok
 }
 
@@ -293,8 +296,7 @@ func (db *DB) LPop(k string) (string, bool) {
 		return "", false
 	}
 	v, err := db.s.db.Lpop(k)
-	db.s.settle(k)
-	db.s.wrote(k)
+	db.changed(k, 1)
 	return v, err == nil
 }
 
@@ -363,7 +365,7 @@ func (db *DB) holds(k, typ string) bool {
 // changed notes that a command did something to n members of k.
 func (db *DB) changed(k string, n int) {
 	if n > 0 {
-		db.s.settle(k)
+		db.s.forget(k)
 		db.s.wrote(k)
 	}
 }
@@ -399,6 +401,3 @@ func span(list []string, start, stop int) []string {
 	}
 	return list[start : stop+1]
 }
-
-// remaining is a TTL as miniredis holds it: see Server.prepare.
-func remaining(ms int64) time.Duration { return time.Duration(ms) * time.Millisecond }
