@@ -107,3 +107,29 @@ func Load(fsys fs.FS, name string) (*Program, error) {
 	}
 	return Vet(f)
 }
+
+// LoadAll parses and vets the files of patterns. The error is a syntax.ErrorList
+// with everything that is wrong in any of them; there are no programs then.
+func LoadAll(fsys fs.FS, patterns []string) ([]*Program, error) {
+	names, err := Expand(fsys, patterns)
+	var errs syntax.ErrorList
+	errs = gather(errs, err)
+	var programs []*Program
+	for _, name := range names {
+		p, err := Load(fsys, name)
+		errs = gather(errs, err)
+		programs = append(programs, p)
+	}
+	if err := errs.Err(); err != nil {
+		return nil, err
+	}
+	return programs, nil
+}
+
+func gather(errs syntax.ErrorList, err error) syntax.ErrorList {
+	var list syntax.ErrorList
+	if err != nil && !errors.As(err, &list) {
+		panic("lang: an error that is no list: " + err.Error())
+	}
+	return append(errs, list...)
+}

@@ -83,7 +83,7 @@ func tickMetrics() []*Metric {
 	var list []*Metric
 	for _, f := range tickFields {
 		list = append(list, &Metric{Name: "tick." + f, Subject: subjectProcess, Example: "e1 = 0",
-			Doc: "`" + f + "` in the summary of the last tick that held the tick lock, of one engine or of any."})
+			Doc: "The count `" + f + "` of the last tick that held the tick lock, of one engine or of any."})
 	}
 	return list
 }

@@ -1,0 +1,134 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/animastor/orchestra/scenarios/lang"
+	"github.com/animastor/orchestra/scenarios/syntax"
+)
+
+type cli struct {
+	Run  runCmd  `cmd:"" help:"Run scenarios and check what they expect."`
+	Vet  vetCmd  `cmd:"" help:"Check scenarios without running them."`
+	Fmt  fmtCmd  `cmd:"" help:"Format scenarios."`
+	Help helpCmd `cmd:"" help:"Explain a verb or a metric, or list them."`
+	List listCmd `cmd:"" help:"List scenarios: file, name, number of seeds."`
+}
+
+type patterns struct {
+	Patterns []string `arg:"" name:"pattern" help:"Scenario files, directories, or trees (scenarios/...)."`
+}
+
+type runCmd struct {
+	patterns
+	Seed   *uint64 `xor:"seeds" placeholder:"N" help:"Run with this seed only."`
+	Seeds  *uint32 `xor:"seeds" placeholder:"N" help:"Run with the seeds 1 to N."`
+	Format string  `enum:"text,json,junit" default:"text" help:"Format of the report: text, json or junit."`
+	Twice  bool    `help:"Run everything twice and demand equal traces."`
+	Trace  string  `placeholder:"DIR" help:"Write the whole trace of each run into DIR."`
+	Record string  `placeholder:"DIR" help:"Write each run into DIR as a scenario that replays it."`
+	Lua    bool    `help:"Run the Lua scripts themselves instead of their twins."`
+	Update bool    `help:"Write golden blocks again."`
+}
+
+// Validate is kong's hook.
+func (c *runCmd) Validate() error {
+	if c.Seeds != nil && *c.Seeds == 0 {
+		return errors.New("--seeds is at least 1")
+	}
+	return nil
+}
+
+// sweep runs vetted scenarios and returns the exit status.
+var sweep = func(_ *runCmd, e *env, _ []*lang.Program) int {
+	fmt.Fprintln(e.stderr, "sim: the scenarios are sound; nothing was run, for no runner is wired in")
+	return exitHarness
+}
+
+func (c *runCmd) Run(e *env) error {
+	programs, err := lang.LoadAll(lang.OS, c.Patterns)
+	if err != nil {
+		return err
+	}
+	e.status = sweep(c, e, programs)
+	return nil
+}
+
+type vetCmd struct{ patterns }
+
+func (c *vetCmd) Run() error {
+	_, err := lang.LoadAll(lang.OS, c.Patterns)
+	return err
+}
+
+type fmtCmd struct {
+	patterns
+	Write bool `short:"w" help:"Write the files instead of printing them."`
+	List  bool `short:"l" help:"List the files whose format differs instead of printing them."`
+}
+
+func (c *fmtCmd) Run(e *env) error {
+	files, err := lang.Expand(lang.OS, c.Patterns)
+	if err != nil {
+		return err
+	}
+	var errs []error
+	for _, name := range files {
+		errs = append(errs, c.file(e, name))
+	}
+	return errors.Join(errs...)
+}
+
+func (c *fmtCmd) file(e *env, name string) error {
+	before, err := os.ReadFile(name)
+	if err != nil {
+		return err
+	}
+	tree, err := syntax.Parse(name, before)
+	if err != nil {
+		return err
+	}
+	after := syntax.Format(tree)
+	same := bytes.Equal(before, after)
+	if c.List && !same {
+		fmt.Fprintln(e.stdout, name)
+	}
+	if !c.List && !c.Write {
+		_, err = e.stdout.Write(after)
+	}
+	if c.Write && !same {
+		err = os.WriteFile(name, after, 0o644)
+	}
+	return err
+}
+
+type helpCmd struct {
+	Verb string `arg:"" optional:"" help:"A verb, or a metric of expect."`
+}
+
+func (c *helpCmd) Run(e *env) error {
+	text, err := lang.Help(c.Verb)
+	if err != nil {
+		return fmt.Errorf("sim help: %w", err)
+	}
+	fmt.Fprint(e.stdout, text)
+	return nil
+}
+
+type listCmd struct {
+	Patterns []string `arg:"" name:"pattern" default:"scenarios/..." help:"Scenario files, directories, or trees."`
+}
+
+func (c *listCmd) Run(e *env) error {
+	programs, err := lang.LoadAll(lang.OS, c.Patterns)
+	if err != nil {
+		return err
+	}
+	for _, p := range programs {
+		fmt.Fprintf(e.stdout, "%s: %s (%d)\n", p.File.Name, p.Name, len(p.Seeds))
+	}
+	return nil
+}

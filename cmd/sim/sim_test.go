@@ -1,0 +1,127 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/animastor/orchestra/scenarios/lang"
+)
+
+// sim runs the command in a directory of its own that holds the files given by
+// name and text.
+func sim(t *testing.T, files map[string]string, args ...string) (status int, stdout, stderr string) {
+	t.Helper()
+	t.Chdir(t.TempDir())
+	for name, text := range files {
+		require.NoError(t, os.MkdirAll(filepath.Dir(name), 0o755))
+		require.NoError(t, os.WriteFile(name, []byte(text), 0o644))
+	}
+	var out, err bytes.Buffer
+	status = run(args, &out, &err)
+	return status, out.String(), err.String()
+}
+
+const good = "scenario good\n\nbook     b1\nrequest  b1\nrun      10s\n"
+
+func TestBadScenarios(t *testing.T) {
+	for _, c := range []struct{ name, text, want string }{
+		{"misspelt verb", good + "exepct state b1/*:image = ready\n", "x.sim:6:1: unknown verb exepct (did you mean expect?)\n"},
+		{"left-over argument", good + "run 5s 6s\n", "x.sim:6:8: left-over argument 6s (usage: run DURATION)\n"},
+		{"bad duration", good + "run 5\n", "x.sim:6:5: bad duration 5 (write a unit, as in 5s)\n"},
+		{"unknown id", good + "expect state b2/*:image = ready\n", "x.sim:6:14: unknown book b2 (did you mean b1?)\n"},
+		{"unclosed quote", good + "cancel \"b1\n", "x.sim:6:8: the quote is not closed (a quoted string ends with \" on the same line)\n"},
+		{"binary file", "\x7fELF\x02\x01\x00\x00", "x.sim:1:7: not a text file: NUL byte (a scenario is UTF-8 text)\n"},
+		{"empty file", "", "x.sim: no scenario: there is no statement in it (begin with scenario \"what it shows\")\n"},
+		{"two errors", "scenario x\nrun\nrnu 5s\n", "x.sim:2:1: duration is missing after run (usage: run DURATION)\nx.sim:3:1: unknown verb rnu (did you mean run?)\n"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			for _, command := range []string{"run", "vet", "list"} {
+				status, stdout, stderr := sim(t, map[string]string{"x.sim": c.text}, command, "x.sim")
+				require.Equal(t, c.want, stderr, command)
+				require.Empty(t, stdout, command)
+				require.Equal(t, exitUsage, status, command)
+			}
+		})
+	}
+}
+
+func TestBadUsage(t *testing.T) {
+	files := map[string]string{"s/good.sim": good, "s/x.sim": "run\n", "s/y.sim": "\n", "empty/readme.txt": ""}
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{nil, `sim: expected one of "run", "vet", "fmt", "help", "list" (sim --help)`},
+		{[]string{"rnu"}, `sim: unexpected argument rnu, did you mean "run"? (sim --help)`},
+		{[]string{"run"}, `sim: expected "<pattern> ..." (sim --help)`},
+		{[]string{"run", "--sed=1", "s"}, `sim: unknown flag --sed, did you mean one of "--seed", "--seeds"? (sim --help)`},
+		{[]string{"run", "--seed=1", "--seeds=2", "s"}, `sim: --seed and --seeds can't be used together (sim --help)`},
+		{[]string{"run", "--seeds=0", "s"}, `sim: run: --seeds is at least 1 (sim --help)`},
+		{[]string{"run", "--format=xml", "s"}, `sim: --format must be one of "text","json","junit" but got "xml" (sim --help)`},
+		{[]string{"run", "empty"}, "empty: no scenarios here (they are called *.sim)"},
+		{[]string{"vet", "empty/...", "gone.sim"}, "empty/...: no scenarios here (they are called *.sim)\ngone.sim: no such file or directory"},
+		{[]string{"fmt", "gone"}, "gone: no such file or directory"},
+		{[]string{"help", "setle"}, "sim help: no verb or metric setle (did you mean settle?)"},
+		{[]string{"vet", "s/..."}, "s/x.sim:1:1: the first statement must be scenario (as in scenario \"what it shows\")\n" +
+			"s/x.sim:1:1: duration is missing after run (usage: run DURATION)\n" +
+			"s/y.sim: no scenario: there is no statement in it (begin with scenario \"what it shows\")"},
+	} {
+		status, stdout, stderr := sim(t, files, c.args...)
+		require.Equal(t, c.want+"\n", stderr, c.args)
+		require.Empty(t, stdout, c.args)
+		require.Equal(t, exitUsage, status, c.args)
+	}
+}
+
+func TestRunHandsOver(t *testing.T) {
+	before := sweep
+	t.Cleanup(func() { sweep = before })
+	var got []string
+	sweep = func(c *runCmd, _ *env, programs []*lang.Program) int {
+		require.Equal(t, uint32(7), *c.Seeds)
+		require.True(t, c.Twice && c.Lua)
+		require.Equal(t, []string{"json", "t", "r"}, []string{c.Format, c.Trace, c.Record})
+		for _, p := range programs {
+			got = append(got, p.File.Name)
+		}
+		return 3
+	}
+	files := map[string]string{"s/b.sim": good, "s/d/a.sim": good}
+	status, _, stderr := sim(t, files, "run", "s/...", "--seeds", "7", "--twice", "--lua", "--format=json", "--trace=t", "--record=r")
+	require.Empty(t, stderr)
+	require.Equal(t, 3, status, "the status is the sweep's")
+	require.Equal(t, []string{"s/b.sim", "s/d/a.sim"}, got)
+}
+
+func TestVetListHelp(t *testing.T) {
+	files := map[string]string{"scenarios/good.sim": good}
+	status, stdout, stderr := sim(t, files, "vet", "scenarios")
+	require.Equal(t, []any{exitOK, "", ""}, []any{status, stdout, stderr})
+	status, stdout, _ = sim(t, files, "list")
+	require.Equal(t, []any{exitOK, "scenarios/good.sim: good (1)\n"}, []any{status, stdout})
+	want, err := lang.Help("run")
+	require.NoError(t, err)
+	status, stdout, _ = sim(t, files, "help", "run")
+	require.Equal(t, []any{exitOK, want}, []any{status, stdout})
+	status, stdout, stderr = sim(t, files, "run", "--help")
+	require.Equal(t, []any{exitOK, ""}, []any{status, stderr})
+	require.Contains(t, stdout, "--seeds=N")
+}
+
+func TestFmt(t *testing.T) {
+	files := map[string]string{"a.sim": good, "b.sim": "run 5s # x", "c.sim": "run \""}
+	status, stdout, _ := sim(t, files, "fmt", "a.sim", "b.sim")
+	require.Equal(t, []any{exitOK, good + "run      5s # x\n"}, []any{status, stdout})
+
+	status, stdout, stderr := sim(t, files, "fmt", "-l", "-w", ".")
+	require.Equal(t, exitUsage, status)
+	require.Equal(t, "b.sim\n", stdout)
+	require.Contains(t, stderr, "c.sim:1:5: the quote is not closed")
+	written, err := os.ReadFile("b.sim")
+	require.NoError(t, err)
+	require.Equal(t, "run      5s # x\n", string(written), "an error in one file does not keep the others from being written")
+}
