@@ -11,11 +11,11 @@ import (
 // (Service is empty) or of one, which then hides that of the same name.
 type FaultEffect struct {
 	Service, Name, Doc string
-	Keys               []string // those of delay, when, status, first and key that mean something to it; delay is needed then
+	Keys               []string // those of effectKeys that mean something to it; delay is needed then
 }
 
 // services are what a fault can hit: the first part of `service.verb` in the name of a call.
-var services = []string{"redis", "hub", "callback", "workers", "content", "artifacts"}
+var services = []string{"redis", "hub", "callback", "worker", "content", "artifacts"}
 
 var (
 	delay   = []string{"delay"}
@@ -50,12 +50,12 @@ var effects = []*FaultEffect{
 	{"callback", "reorder", "The callback arrives within 60 s, behind the next ones.", nil},
 	{"callback", "delay", "The callback arrives `delay` late, behind the next ones.", delay},
 
-	{"workers", "crash", "The worker dies in the middle of the job.", nil},
-	{"workers", "hang", "The worker heartbeats and does nothing more.", nil},
-	{"workers", "slow", "The job takes 50 times longer.", nil},
-	{"workers", "oom", "The worker reports that it is out of memory.", nil},
-	{"workers", "half", "The upload stops half-way and the worker reports success.", nil},
-	{"workers", "wrong", "The result is well-formed and another unit's.", nil},
+	{"worker", "crawl", "The rest of the job takes 50 times longer.", nil},
+	{"worker", "oom", "The job fails: out of memory.", nil},
+	{"worker", "fail", "The job fails with `code`, or `invalid_workflow`.", []string{"code"}},
+	{"worker", "half", "The upload stops half-way, and the worker reports success.", nil},
+	{"worker", "wrong", "The worker reports the result of another unit.", nil},
+	{"worker", "duplicate", "The worker reports twice.", nil},
 
 	{"content", "missing", "The scene is not there.", nil},
 	{"content", "unreadable", "The content cannot be read.", nil},
@@ -64,7 +64,7 @@ var effects = []*FaultEffect{
 }
 
 // effectKeys are the keys of fault that mean something to some effects only.
-var effectKeys = []string{"delay", "when", "status", "first", "key"}
+var effectKeys = []string{"delay", "when", "status", "first", "key", "code"}
 
 // Effects are all effects, as the manual lists them.
 func Effects() []*FaultEffect { return slices.Clone(effects) }

@@ -65,7 +65,7 @@ func TestErrors(t *testing.T) {
 		{"property slots off", `4:16: a reason is missing after off (as in property slots off "why")`},
 
 		{"fault hubb lost", "4:7: unknown word hubb (did you mean hub?)"},
-		{"fault hub", "4:1: a service is missing after fault (one of redis, hub, callback, workers, content, artifacts)"},
+		{"fault hub", "4:1: a service is missing after fault (one of redis, hub, callback, worker, content, artifacts)"},
 		{"fault hub lsot", "4:11: unknown effect lsot of hub (did you mean lost?)"},
 		{"fault redis drop", "4:13: unknown effect drop of redis (one of refuse, lost, slow, late, hang, down, crash, pause, noscript, evict, cut, outage)"},
 		{"fault hub slow", "4:11: delay is missing: slow needs it (as in slow delay=5s)"},
@@ -80,7 +80,11 @@ func TestErrors(t *testing.T) {
 		{"evict redis b1", "4:7: a family is missing after redis (usage: evict redis FAMILY PATH | evict \"KEY\")"},
 		{"preload set k", "4:9: preload set does not take that (usage: preload string KEY VALUE [ttl=D] | hash KEY FIELD=VALUE... | zset KEY MEMBER=SCORE... | set KEY MEMBER...)"},
 		{"request b1/", "4:12: an id is missing (between / or , stands an id)"},
-		{"crash E1", "4:7: bad process E1 (as in e1 or hub)"},
+		{"crash E1", "4:7: bad process E1 (as in e1, hub or image-1)"},
+		{"crash e01", "4:7: bad process e01 (as in e1, hub or image-1)"},
+		{"crash e0", "4:7: bad process e0 (as in e1, hub or image-1)"},
+		{"crash image-x", "4:7: bad process image-x (as in e1, hub or image-1)"},
+		{"fault worker fail code=job_timout", "4:24: unknown word job_timout (did you mean job_timeout?)"},
 
 		{"expect", "4:1: a metric is missing after expect (sim help expect lists the metrics)"},
 		{"expect = 3", "4:1: a metric is missing after expect (sim help expect lists the metrics)"},

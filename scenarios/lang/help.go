@@ -8,6 +8,8 @@ import (
 	"text/template"
 )
 
+//go:generate go test . -run TestManualIsFresh -update
+
 //go:embed manual.md.tmpl
 var manualText string
 
@@ -35,7 +37,7 @@ type view struct {
 func documented() []Type {
 	return []Type{
 		typeDuration, typeDurationRange, typeOffset, typeCount, typeCountRange, typePercent, typeText, typeID,
-		names("c", 1, 1000), anyPath, typeGlob, typeProcess, typeSeeds, typeStages,
+		names("c", 1, 1000), anyPath, typeGlob, typeProcess, typeCode, typeSeeds, typeStages,
 	}
 }
 

@@ -9,6 +9,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/animastor/orchestra/engine/asset"
+	"github.com/animastor/orchestra/engine/outcome"
 	"github.com/animastor/orchestra/ports"
 	"github.com/animastor/orchestra/scenarios/syntax"
 )
@@ -41,9 +43,10 @@ var (
 	typeGlob          = Type{"GLOB", "`*` stands for any text; ids are spelt, and quoted, as the trace spells them: `\"a:b\"/c1/*`; a glob with a blank is quoted as a whole", parseGlob} // Text
 	typeID            = Type{"ID", "1 to 1,024 bytes; anything but letters, digits, `-`, `_` and `.` is quoted", parseID}                                                                 // Text
 	typeSeeds         = Type{"SEEDS", "`7`, `1..10` or `1,5,9`; at most 20", parseSeeds}
-	typeStages        = Type{"STAGES", "a list of stages; `image` is the only one built yet", parseStages}                        // Names
-	typeProcess       = Type{"PROCESS", "`e1`, `e2`, … are the engines, `hub` the hub", parseProcess}                             // Text
-	typeStage         = Type{"STAGE-TYPE", "`image`", func(_ *scope, w syntax.Word) (any, *syntax.Error) { return stageWord(w) }} // Text
+	typeStages        = Type{"STAGES", "a list of stages; `image` is the only one built yet", parseStages}                                 // Names
+	typeProcess       = Type{"PROCESS", "`e1`, `e2`, … are the engines, `hub` the hub, `image-1`, `image-2`, … the workers", parseProcess} // Text
+	typeCode          = Type{"CODE", "a failure code of engine/outcome, as in `job_timeout`", parseCode}                                   // Text
+	typeStage         = Type{"STAGE-TYPE", "`image`", func(_ *scope, w syntax.Word) (any, *syntax.Error) { return stageWord(w) }}          // Text
 )
 
 // fail makes an error at a word; the vetter adds the file.
@@ -273,13 +276,28 @@ func parseSeeds(_ *scope, w syntax.Word) (any, *syntax.Error) {
 }
 
 func parseProcess(sc *scope, w syntax.Word) (any, *syntax.Error) {
-	letters := strings.TrimRight(w.Raw, "0123456789")
-	number := w.Raw[len(letters):]
-	if letters == "" || strings.Trim(letters, "abcdefghijklmnopqrstuvwxyz") != "" || letters != "hub" && number == "" {
-		return nil, fail(w, "as in e1 or hub", "bad process %s", w.Raw)
-	}
-	if n, err := strconv.Atoi(number); letters == "e" && !sc.unsure && (err != nil || n < 1 || n > sc.engines) {
+	n, isEngine := numbered(w.Raw, "e")
+	_, isWorker := numbered(w.Raw, asset.Image+"-")
+	switch {
+	case w.Raw == "hub", isWorker, isEngine && (n <= sc.engines || sc.unsure):
+		return w.Raw, nil
+	case isEngine:
 		return nil, fail(w, fmt.Sprintf("the engines are e1 to e%d; `engines N` comes before", sc.engines), "unknown process %s", w.Raw)
 	}
-	return w.Raw, nil
+	return nil, fail(w, "as in e1, hub or image-1", "bad process %s", w.Raw)
+}
+
+// numbered takes the number, from 1, out of `<prefix><number>`.
+func numbered(name, prefix string) (n int, ok bool) {
+	digits, ok := strings.CutPrefix(name, prefix)
+	n, err := strconv.Atoi(digits)
+	return n, ok && err == nil && n > 0 && digits == strconv.Itoa(n)
+}
+
+func parseCode(sc *scope, w syntax.Word) (any, *syntax.Error) {
+	var list []string
+	for _, c := range outcome.Codes() {
+		list = append(list, c.Code)
+	}
+	return words(list...).parse(sc, w)
 }

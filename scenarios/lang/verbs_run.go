@@ -32,10 +32,10 @@ var intentVerbs = []*Verb{
 var faultVerbs = []*Verb{
 	{
 		Name: "fault", Phase: Action,
-		Usage:   `SERVICE [VERB [SUBJECT]] EFFECT [nth=COUNTS] [rate=PERCENT] [count=COUNT] [for=DURATION | until=DURATION] [delay=DURATION] [when=before|after] [status=COUNT] [first=COUNT] [key=TEXT] [on=PROCESS] | fault call="NAME" EFFECT`,
+		Usage:   `SERVICE [VERB [SUBJECT]] EFFECT [nth=COUNTS] [rate=PERCENT] [count=COUNT] [for=DURATION | until=DURATION] [delay=DURATION] [when=before|after] [status=COUNT] [first=COUNT] [key=TEXT] [code=CODE] [on=PROCESS] | fault call="NAME" EFFECT`,
 		Summary: "Adds a rule to the fault plan. The first rule in the file that fires decides.",
 		Detail: "VERB and SUBJECT are globs on the name of a call, `process/task service.verb subject #n`. A rule that never fires is reported. " +
-			"The form with `call=` names one call; it is how a run is recorded. Services: `" + strings.Join(services, "` `") + "`.",
+			"The form with `call=` names one call; it is how a run is recorded. The call in the middle of a job is `worker.run`, made by the worker: there crash, hang and slow are the worker's. Services: `" + strings.Join(services, "` `") + "`.",
 		Params: []Param{
 			opt("service", words(services...), "whose calls"), opt("verb", typeGlob, ""), opt("subject", typeGlob, ""),
 			need("effect", typeText, "what happens to them"),
@@ -51,6 +51,7 @@ var faultVerbs = []*Verb{
 			opt("status", counts(400, 599), "of reject: the HTTP status"),
 			opt("first", typeCount, "of cut: how many commands get through"),
 			opt("key", typeText, "of evict: the key, if not the command's first"),
+			opt("code", typeCode, "of fail: the failure code"),
 			opt("on", typeProcess, "only calls of this process"),
 			opt("call", typeText, "the one call, by its name"),
 		},

@@ -38,12 +38,11 @@ var setupVerbs = []*Verb{
 	},
 	{
 		Name: "workers", Phase: Action,
-		Summary: "Says how many GPU workers of a type live, and how they work.",
-		Detail:  "Said again, it starts or stops workers. Without it there are none.",
+		Summary: "Says how many GPU workers of a type live, and how long their jobs take.",
+		Detail:  "Said again, it starts or stops workers: processes `image-1`, `image-2`, … Without it there are none.",
 		Keys: []Param{
 			need("image", counts(0, 1000), "workers of this type"),
-			def("job", typeDurationRange, "5s..15s", "how long a job takes"),
-			def("upload", words("whole", "half"), "whole", "`half`: uploads stop half-way, and are reported as done"),
+			def("job", typeDurationRange, "20s..60s", "how long a job takes"),
 		},
 		Example: "workers image=2 job=20s..60s\nat 5m workers image=0",
 	},

@@ -71,7 +71,7 @@ func TestEveryExampleOfTheRegistryVets(t *testing.T) {
 			service = "redis"
 		}
 		for _, k := range e.Keys {
-			keys += " " + k + "=" + map[string]string{"delay": "5s", "when": "after", "status": "404", "first": "2", "key": "k"}[k]
+			keys += " " + k + "=" + map[string]string{"delay": "5s", "when": "after", "status": "404", "first": "2", "key": "k", "code": "job_timeout"}[k]
 		}
 		p, err := vet(files + "fault " + service + " " + e.Name + keys)
 		require.NoError(t, err, "effect %s of %s", e.Name, service)
@@ -104,8 +104,8 @@ func TestArgs(t *testing.T) {
 	a := step(t, "workers job=20s..60s image=2").Args
 	require.Equal(t, int64(2), a.Count("image"))
 	require.Equal(t, lang.DurationRange{Min: 20 * time.Second, Max: time.Minute}, a.DurationRange("job"))
-	require.Equal(t, "whole", a.Text("upload"))
-	require.False(t, a.Has("upload"))
+	require.False(t, step(t, "workers image=1").Args.Has("job"))
+	require.Equal(t, time.Minute, step(t, "workers image=1").Args.DurationRange("job").Max, "the default")
 	require.Equal(t, []string{"job", "image"}, a.Given())
 	require.Panics(t, func() { a.Count("imgae") }, "a name that is not declared")
 	require.Panics(t, func() { a.Text("image") }, "another type than declared")
