@@ -1,0 +1,125 @@
+package httphub
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"syscall"
+
+	"github.com/animastor/orchestra/ports"
+)
+
+const answerBytesMax = 1 << 20
+
+// request is one request to be made. op says in errors what it was for.
+type request struct {
+	op, method, path string
+	body             any
+	mayBeEmpty       bool // a 2xx says enough without a body
+}
+
+func (r request) failed(err error) error { return fmt.Errorf("%s: %w", r.op, err) }
+
+func (r request) ambiguous(why any) error {
+	if err, ok := why.(error); ok {
+		return r.failed(fmt.Errorf("%w: %w", ports.ErrAmbiguous, err))
+	}
+	return r.failed(fmt.Errorf("%w: %v", ports.ErrAmbiguous, why))
+}
+
+// about makes an answer about something else than was asked for ambiguous.
+func (r request) about(asked, answered string) error {
+	if answered == asked {
+		return nil
+	}
+	return r.ambiguous(fmt.Sprintf("the answer is about %q", answered))
+}
+
+// do makes one request and decodes a 2xx answer into out.
+func (c *Client) do(ctx context.Context, r request, out any) error {
+	ctx, cancel := c.rt.WithTimeout(ctx, c.timeout)
+	defer cancel()
+	req, err := c.build(ctx, r)
+	if err != nil {
+		return r.failed(err)
+	}
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return r.unanswered(err)
+	}
+	defer func() { _ = resp.Body.Close() }() // it was only read
+	body, err := io.ReadAll(io.LimitReader(resp.Body, answerBytesMax+1))
+	if err == nil && len(body) > answerBytesMax {
+		err = fmt.Errorf("the answer is longer than %d bytes", answerBytesMax)
+	}
+	switch status := resp.StatusCode; {
+	case status == http.StatusServiceUnavailable, 400 <= status && status < 500:
+		return r.failed(rejected(status, body))
+	case status < 200 || status > 299:
+		return r.ambiguous(fmt.Sprintf("status %d", status))
+	case err != nil:
+		return r.ambiguous(err)
+	case len(body) == 0 && r.mayBeEmpty:
+		return nil
+	}
+	if err := json.Unmarshal(body, out); err != nil {
+		return r.ambiguous(fmt.Errorf("unreadable status %d: %w", resp.StatusCode, err))
+	}
+	return nil
+}
+
+func (c *Client) build(ctx context.Context, r request) (*http.Request, error) {
+	var body io.Reader
+	if r.body != nil {
+		b, err := json.Marshal(r.body)
+		if err != nil {
+			return nil, err
+		}
+		body = bytes.NewReader(b)
+	}
+	req, err := http.NewRequestWithContext(ctx, r.method, c.base+r.path, body)
+	if err != nil {
+		return nil, err
+	}
+	req.GetBody = nil // net/http would send the request again on a second connection
+	if body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	if c.key != "" {
+		req.Header.Set("X-Api-Key", c.key)
+	}
+	return req, nil
+}
+
+// unanswered is a request without an answer. Only a refused connection proves
+// that nothing was done.
+func (r request) unanswered(err error) error {
+	if wrapped := (*url.Error)(nil); errors.As(err, &wrapped) {
+		err = wrapped.Err // method and URL say less than op
+	}
+	if errors.Is(err, syscall.ECONNREFUSED) {
+		return r.failed(&ports.Rejected{})
+	}
+	return r.ambiguous(err)
+}
+
+// rejected reads what the hub says of its no; a body that says nothing leaves the
+// status.
+func rejected(status int, body []byte) *ports.Rejected {
+	var why struct {
+		Reason     string `json:"reason"`
+		DispatchID string `json:"dispatch_id"`
+	}
+	_ = json.Unmarshal(body, &why)
+	return &ports.Rejected{Status: status, Reason: why.Reason, DispatchID: why.DispatchID}
+}
+
+func isNotFound(err error) bool {
+	var r *ports.Rejected
+	return errors.As(err, &r) && r.Status == http.StatusNotFound
+}
