@@ -73,7 +73,7 @@ var refusals = func() map[string]string {
 	add("it blocks: poll with XRANGE, and sleep", "xread xreadgroup")
 	add("it waits for messages: poll a stream with XRANGE", "subscribe psubscribe ssubscribe monitor")
 	add("its answer is random: sort SMEMBERS, HKEYS or ZRANGE and choose with a stream of the world", "randomkey spop srandmember hrandfield zrandmember")
-	add("transactions are not simulated: use a script", "multi exec discard watch unwatch")
+	add("use a script", "multi exec discard watch unwatch")
 	add("one connection is like another here: set the client up by its options", "auth client select reset")
 	add("use Server.Evict, or the fault noscript", "flushall flushdb swapdb")
 	return all

@@ -17,7 +17,7 @@ import (
 // beside the kernel's:
 //
 //	cut      the first Param commands of a pipeline (default: half of them) are
-//	         carried out and answered, then the connection breaks
+//	         carried out, then the connection breaks; none is answered
 //	evict    the key Param (default: the first one that the call names) is evicted
 //	         before the call is carried out
 //	noscript the server forgets its scripts before the call is carried out
@@ -35,7 +35,7 @@ type conn struct {
 	in       []byte
 	out      []byte // answers not yet read
 	deadline time.Time
-	dead     error // the connection is broken once out is read
+	dead     error // why the connection is broken, if it is
 
 	call     sim.Call
 	task     string
@@ -80,11 +80,11 @@ func (c *conn) Read(b []byte) (int, error) {
 	if len(c.in) > 0 && c.dead == nil {
 		c.exchange()
 	}
-	if len(c.out) == 0 {
-		if c.dead == nil {
-			return 0, io.EOF // nothing was asked
-		}
+	switch {
+	case c.dead != nil:
 		return 0, c.dead
+	case len(c.out) == 0:
+		return 0, io.EOF // nothing was asked
 	}
 	n := copy(b, c.out)
 	c.out = c.out[n:]
@@ -112,7 +112,7 @@ func (c *conn) exchange() {
 	_, err = c.client.server.w.Do(&c.call)
 	c.client.inFlight--
 	if err != nil {
-		c.out, c.dead = nil, netError(err)
+		c.dead = netError(err)
 	}
 }
 
@@ -148,6 +148,9 @@ func (c *conn) refuse(parsed [][]string) bool {
 	}
 	if refused == "" {
 		return false
+	}
+	if parsed[0][0] == "multi" {
+		parsed = parsed[:1] // go-redis stops reading there
 	}
 	for range parsed {
 		c.out = appendError(c.out, refused)
@@ -210,11 +213,10 @@ func (c *conn) carryOut(fx *sim.Fired) (any, error) {
 		c.out = s.serve(r.cmd, r.args, c.out)
 		c.note(i, r, c.out[before:])
 	}
-	if n < len(c.requests) {
-		c.outcome = "cut after " + strconv.Itoa(n)
-		c.dead = netError(sim.ErrReset)
-	}
 	s.report(c.task, c.call.Verb, c.call.Subject)
+	if n < len(c.requests) {
+		return nil, sim.ErrReset
+	}
 	return nil, nil
 }
 
@@ -301,7 +303,7 @@ func netError(err error) error {
 
 // Close implements net.Conn.
 func (c *conn) Close() error {
-	c.out, c.dead = nil, net.ErrClosed
+	c.dead = net.ErrClosed
 	return nil
 }
 

@@ -146,8 +146,8 @@ func (s *Server) evalLua(script *Script, keys, rest []string) []byte {
 	return reply
 }
 
-// luaNoise is what miniredis puts before the message of an error that ended a script.
-var luaNoise = regexp.MustCompile(`^ERR Error compiling script \(new function\): (<string>:\d+: )?`)
+// luaNoise is what miniredis puts around the message of an error that ended a script.
+var luaNoise = regexp.MustCompile(`^ERR Error compiling script \(new function\): (\S*:\d+: )?|\s+stack traceback:.*$`)
 
 // hook sees each command that a script calls. It holds them to the rules of all
 // commands: known to the table, on declared keys, sorted, noted as writes.

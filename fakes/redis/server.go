@@ -81,7 +81,8 @@ func New(w *sim.World, o Options) *Server {
 	if err != nil {
 		panic(fmt.Sprintf("fakes/redis: miniredis does not start: %v", err))
 	}
-	_ = conn.Close() // an in-memory pipe
+	_ = conn.Close()        // an in-memory pipe
+	s.mini.Server().Close() // waits for the pipe's goroutines; commands are dispatched without them
 	s.db = s.mini.DB(0)
 	s.peer = server.NewPeer(bufio.NewWriter(&s.out))
 	s.mini.Server().SetPreHook(s.hook)
