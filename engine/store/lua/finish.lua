@@ -1,0 +1,73 @@
+-- finish ends a live dispatch once, for its holder or claimant, with everything that
+-- follows from its outcome: state, zero-progress count, deferral, budget, outbox.
+-- The first writes only remove, so that it runs whole when memory is short.
+local state, lease, record, jobs, slots, marker, deferred, deferredOf, budget, outbox = unpack(KEYS)
+local stage, dispatch, caller, outcome, nextState, reason, bucket, window, idleOp,
+  budgetOp, limit, refill, member, line = unpack(ARGV)
+local FIRST_RECEIPT = 11
+
+local wrong = corrupt('hash', 'string', 'hash', 'hash', 'zset', 'string', 'string', 'zset', 'hash', 'list', 'hash')
+if wrong then return wrong end
+
+local at = now()
+stage, window, limit, refill = stage .. '.', int(window), int(limit), int(refill)
+local live, owner, claim, claimUntil, generation, status, why, idle, nextAt =
+  read(state, stage, 'dispatch', 'holder', 'claim', 'claim_until', 'generation', 'state', 'reason', 'idle', 'next')
+idle, nextAt = int(idle) or 0, int(nextAt) or 0
+
+-- The budget refills by one token per refill time; a full one waits for its next charge.
+local tokens, since = read(budget, '', 'tokens', 'at')
+tokens, since = int(tokens), int(since)
+local full = not tokens or not since
+if not full then
+  local refills = math.max(0, math.floor((at - since) / refill))
+  tokens, since = tokens + refills, since + refills * refill
+  full = tokens >= limit
+end
+if full then tokens, since = limit, at end
+
+local function reply(verdict)
+  return {verdict, status, why, text(idle), full and '-1' or text(tokens), text(nextAt)}
+end
+if live ~= dispatch then return reply('finished') end
+if caller ~= owner and (caller ~= claim or (int(claimUntil) or 0) <= at) then return reply('not_owner') end
+
+status, why = nextState, reason
+if budgetOp == 'charge' then
+  tokens, full = math.max(0, tokens - 1), false
+  if tokens == 0 then status, why = 'failed', 'retry_budget_exhausted' end
+elseif budgetOp == 'reset' then
+  full = true
+end
+if idleOp == 'reset' then idle, nextAt = 0, 0 end
+if idleOp == 'inc' then
+  idle, nextAt = idle + 1, 0
+  if window == 0 and idle >= 3 then nextAt = at + math.min(60000, 10000 * 2 ^ (idle - 3)) end
+end
+local receipts = {}
+for i = FIRST_RECEIPT, #KEYS do
+  if read(KEYS[i], '', 'dispatch') == dispatch then receipts[#receipts + 1] = KEYS[i] end
+end
+
+endDispatch({state = state, lease = lease, record = record, jobs = jobs, slots = slots, marker = marker},
+  stage, dispatch, outcome, at)
+for _, receipt in ipairs(receipts) do
+  drop(receipt, '', 'generation', 'fence', 'dispatch', 'payload', 'at')
+end
+if budgetOp == 'reset' then redis.call('DEL', budget) end
+if budgetOp == 'charge' then
+  put(budget, '', 'tokens', text(tokens), 'at', text(since))
+  redis.call('PEXPIRE', budget, '86400000')
+end
+if window > 0 then
+  local untilAt = text(at + window)
+  redis.call('SET', deferred, table.concat({why, bucket, generation, dispatch, text(at), untilAt}, '|'), 'PX', text(window))
+  redis.call('ZADD', deferredOf, untilAt, member)
+  redis.call('ZREMRANGEBYSCORE', deferredOf, '-inf', text(at))
+elseif status == 'ready' then
+  redis.call('DEL', deferred)
+  redis.call('ZREM', deferredOf, member)
+end
+put(state, stage, 'state', status, 'reason', why, 'idle', text(idle), 'next', text(nextAt))
+tell(outbox, line .. '|' .. status .. '|' .. why)
+return reply('ok')

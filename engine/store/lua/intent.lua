@@ -1,0 +1,55 @@
+-- intent records what was asked for of a stage (request, regenerate, reset, cancel,
+-- delete) as a new generation, forgets every deferral, budget and backoff of the old
+-- one, and ends the live dispatch in the same step. If another dispatch is live than the
+-- caller named, it says which, and writes nothing.
+local intent, state, deferred, deferredOf, budget, activeScenes, scenesOf, cancel, outbox,
+  lease, record, slots, jobs, marker = unpack(KEYS)
+local op, stage, expected, scene, bookScene, bookStage, force, line = unpack(ARGV)
+
+local wrong = corrupt('hash', 'hash', 'string', 'zset', 'hash', 'set', 'set', 'string', 'list',
+  'string', 'hash', 'zset', 'hash', 'string')
+if wrong then return wrong end
+
+local at = now()
+local name = stage .. '.state'
+stage = stage .. '.'
+local live, before, last, fence = read(state, stage, 'dispatch', 'state', 'generation', 'fence')
+if live ~= expected then return {'retry', live} end
+
+local generation = text(math.max(int((read(intent, '', 'generation'))) or 0, int(last) or 0) + 1)
+local after = before
+if op == 'delete' then after = ''
+elseif op == 'cancel' then after = before == 'generating' and 'pending' or before
+elseif before ~= 'ready' then after = 'pending'
+elseif op ~= 'request' then after = 'dirty' end
+local alone = true -- no other stage of the scene has a state
+for _, field in ipairs(redis.call('HKEYS', state)) do
+  if field ~= name and string.match(field, '%.state$') then alone = false end
+end
+
+if live ~= '' then
+  endDispatch({state = state, lease = lease, record = record, jobs = jobs, slots = slots, marker = marker},
+    stage, live, 'cancelled', at)
+end
+redis.call('DEL', deferred, budget)
+redis.call('ZREM', deferredOf, bookStage)
+drop(state, stage, 'idle', 'next')
+local status = 'active'
+if op == 'cancel' then status = 'cancelled'
+elseif op == 'delete' then
+  status = 'deleted'
+  drop(state, stage, 'state', 'version', 'mark', 'started', 'reason', 'floor')
+  if alone then
+    redis.call('SREM', activeScenes, scene)
+    redis.call('SREM', scenesOf, bookScene)
+  end
+else
+  redis.call('DEL', cancel)
+  redis.call('SADD', activeScenes, scene)
+  redis.call('SADD', scenesOf, bookScene)
+end
+if after ~= '' then put(state, stage, 'state', after) end
+if op == 'regenerate' or op == 'reset' then put(state, stage, 'floor', generation) end
+put(intent, '', 'generation', generation, 'status', status, 'force', force, 'at', text(at))
+if live ~= '' then tell(outbox, line .. '|' .. after .. '|') end
+return {'ok', generation, before, after, live, text(int(fence) or 0)}

@@ -1,0 +1,215 @@
+package store_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/animastor/orchestra/engine/asset"
+	"github.com/animastor/orchestra/engine/keys"
+	"github.com/animastor/orchestra/engine/store"
+)
+
+func TestLock(t *testing.T) {
+	lock := func(w *world) (bool, error) { return w.Lock(ctx, keys.CleanupLock(), "t", 2*time.Minute) }
+	table(t, "", lock, []test{
+		{"free", "", true, "+ K:cleanup-lock = t\n+ K:cleanup-lock lives 120000"},
+		{"another's", "SET K:cleanup-lock u PX 1000", false, ""},
+		{"its own", "SET K:cleanup-lock t PX 1000", true, "- K:cleanup-lock lives 1000\n+ K:cleanup-lock lives 120000"},
+	})
+	unlock := func(w *world) (bool, error) { return w.Unlock(ctx, keys.CleanupLock(), "t") }
+	table(t, "", unlock, []test{
+		{"give back", "SET K:cleanup-lock t", true, "- K:cleanup-lock = t"},
+		{"not its own", "SET K:cleanup-lock u", false, ""},
+		{"none", "", false, ""},
+	})
+}
+
+func TestLockAndActive(t *testing.T) {
+	w := newWorld(t)
+	w.do("SADD K:active-scenes b:c:s a:c:s a%2A:c:s a*:c:s x")
+	for range 2 { // first by way of NOSCRIPT
+		locked, scenes, bad, err := w.LockAndActive(ctx, keys.SchedulerLock(), "t", time.Second)
+		require.NoError(t, err)
+		require.True(t, locked)
+		require.Equal(t, []asset.SceneID{{Book: "a", Chapter: "c", Scene: "s"}, {Book: "a*", Chapter: "c", Scene: "s"}, scene}, scenes)
+		require.Equal(t, []string{"a*:c:s", "x"}, bad)
+	}
+	locked, scenes, _, err := w.LockAndActive(ctx, keys.SchedulerLock(), "u", time.Second)
+	require.NoError(t, err)
+	require.False(t, locked)
+	require.Empty(t, scenes)
+
+	w.do("DEL K:active-scenes\nSET K:active-scenes x")
+	_, _, _, err = w.LockAndActive(ctx, keys.SchedulerLock(), "t", time.Second)
+	var bad *store.CorruptError
+	require.ErrorAs(t, err, &bad)
+	require.Equal(t, keys.ActiveScenes(), bad.Key)
+}
+
+func TestDeferrals(t *testing.T) {
+	w := newWorld(t)
+	other := asset.SceneID{Book: "b*", Chapter: "c", Scene: "s"}.Of("image")
+	stages := []asset.StageID{}
+	for i := range 501 { // more than one script clears
+		stages = append(stages, asset.SceneID{Book: "b", Chapter: "c", Scene: fmt.Sprintf("s%03d", i)}.Of("image"))
+	}
+	for _, s := range append(stages, other) {
+		require.NoError(t, w.client.Set(ctx, keys.Deferred(s), "x", 0).Err())
+		require.NoError(t, w.client.ZAdd(ctx, keys.DeferredOf(s.Book), redis.Z{Score: start, Member: keys.BookStageMember(s)}).Err())
+	}
+	got, err := w.DeferralsOf(ctx, "b")
+	require.NoError(t, err)
+	require.Equal(t, stages, got)
+
+	n, err := w.ClearDeferralsForScene(ctx, stages[0].SceneID)
+	require.NoError(t, err)
+	require.Equal(t, 1, n)
+	require.NoError(t, w.client.ZAdd(ctx, keys.DeferredOf("b"), redis.Z{Member: "garbage"}, redis.Z{Member: keys.BookStageMember(stages[0])}).Err())
+	require.NoError(t, w.client.Del(ctx, keys.Deferred(stages[500])).Err())
+	require.NoError(t, w.client.HSet(ctx, keys.Deferred(stages[500]), "a", "b").Err()) // in the second script
+	n, err = w.ClearDeferralsForBook(ctx, "b")
+	var bad *store.CorruptError
+	require.ErrorAs(t, err, &bad)
+	require.Equal(t, keys.Deferred(stages[500]), bad.Key)
+	require.Equal(t, 499, n, "what is gone is counted")
+
+	require.NoError(t, w.client.Set(ctx, keys.Deferred(stages[500]), "x", 0).Err())
+	n, err = w.ClearDeferralsForBook(ctx, "b")
+	require.NoError(t, err)
+	require.Equal(t, 1, n)
+	require.True(t, w.redis.Exists(keys.Deferred(other)), "a book named b* is another")
+	w.do("DEL K:runtime:deferred-of:b\nSET K:runtime:deferred-of:b x")
+	_, err = w.ClearDeferralsForBook(ctx, "b")
+	require.ErrorAs(t, err, &bad)
+}
+
+func TestDrain(t *testing.T) {
+	moves := []store.Move{{Line: "l1", Scene: scene, Event: "started"}, {Line: "l2"}, {Line: "l3", Scene: scene, Event: "finished"}}
+	table(t, "", func(w *world) (int, error) { return w.Drain(ctx, moves) }, []test{
+		{"all, and one is dropped", "RPUSH K:runtime:outbox l1 l2 l3 l4", 3, `
+			- K:runtime:outbox 0 = l1
+			- K:runtime:outbox 1 = l2
+			- K:runtime:outbox 2 = l3
+			- K:runtime:outbox 3 = l4
+			+ K:event-journal:b:c:s 1000000-0 = event started line l1
+			+ K:event-journal:b:c:s 1000000-1 = event finished line l3
+			+ K:event-journal:b:c:s lives 2592000000
+			+ K:runtime:outbox 0 = l4`},
+		{"another was there", "RPUSH K:runtime:outbox l2 l1", 0, ""},
+		{"another comes between", "RPUSH K:runtime:outbox l1 l3", 1, `
+			- K:runtime:outbox 0 = l1
+			- K:runtime:outbox 1 = l3
+			+ K:event-journal:b:c:s 1000000-0 = event started line l1
+			+ K:event-journal:b:c:s lives 2592000000
+			+ K:runtime:outbox 0 = l3`},
+		{"empty", "", 0, ""},
+	})
+	w := newWorld(t)
+	n, err := w.Drain(ctx, nil)
+	require.NoError(t, err)
+	require.Zero(t, n)
+}
+
+func TestLineProperties(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		text := rapid.String()
+		l := store.Line{
+			Kind: text.Draw(t, "kind"), Dispatch: text.Draw(t, "dispatch"), Outcome: text.Draw(t, "outcome"), Reason: text.Draw(t, "reason"),
+			Stage: asset.SceneID{Book: text.Draw(t, "b"), Chapter: text.Draw(t, "c"), Scene: text.Draw(t, "s")}.Of(text.Draw(t, "stage")),
+			State: asset.State(text.Draw(t, "state")), FinalReason: text.Draw(t, "final reason"),
+		}
+		got, err := store.ParseLine(l.String())
+		require.NoError(t, err)
+		require.Equal(t, l, got)
+	})
+	for _, text := range []string{"", "a|b", "a|b|c|d|e|f|g|h|i", "a|b|c|d|e|f|g|%3a"} {
+		_, err := store.ParseLine(text)
+		require.Error(t, err, text)
+	}
+}
+
+// TestReadScenes: a corrupt key spoils the scenes that need it and no others.
+func TestReadScenes(t *testing.T) {
+	w := newWorld(t)
+	w.do(live + `
+		HSET K:asset-state:b:c:s image.idle 2 image.next 1000001 image.floor 2 image.reason r
+		SET K:runtime:deferred:b:c:s:image no_worker_available|capacity|3|d0|1000000|1060000
+		SET K:runtime:deferred:b:c:s:audio garbage
+		HSET K:intent:b:c:s:audio generation x status active
+		SET K:generation:cancel:cancelled 1
+		SET K:asset-state:b:c:bad x
+		LPUSH K:generation:cancel:torn x`)
+	id := func(b, s string) asset.SceneID { return asset.SceneID{Book: b, Chapter: "c", Scene: s} }
+	views, err := w.ReadScenes(ctx, []asset.SceneID{scene, id("b", "bad"), id("cancelled", "s"), id("torn", "s")}, []string{"image", "audio"})
+	require.NoError(t, err)
+	require.Equal(t, store.SceneView{Scene: scene, Stages: []store.StageView{
+		{
+			Stage: stage, State: asset.Generating, Reason: "r", Dispatch: "d1", Holder: "h1", Fence: 5, Generation: 3, Version: 7, Mark: 9,
+			Started: at(0), Renewed: at(0), Idle: 2, Next: at(1), Floor: 2,
+			Intent:   store.IntentView{Present: true, Generation: 3, Status: "active"},
+			Deferral: &store.Deferral{Reason: "no_worker_available", Bucket: "capacity", Generation: 3, Dispatch: "d0", Since: at(0), Until: at(60_000)},
+		},
+		{Stage: scene.Of("audio"), Intent: store.IntentView{Present: true, Corrupt: true, Status: "active"}},
+	}}, views[0])
+	require.True(t, views[2].Cancelled)
+	for i, key := range map[int]string{1: "animastor:asset-state:b:c:bad", 3: "animastor:generation:cancel:torn"} {
+		var bad *store.CorruptError
+		require.ErrorAs(t, views[i].Err, &bad)
+		require.Equal(t, key, bad.Key)
+		require.Empty(t, views[i].Stages)
+	}
+	d := views[0].Stages[0].Deferral
+	require.Equal(t, "no_worker_available|capacity|3|d0|1000000|1060000", d.String())
+	require.True(t, d.Holds(3, at(59_999)))
+	require.False(t, d.Holds(3, at(60_000)) || d.Holds(4, at(0)) || views[0].Stages[1].Deferral.Holds(3, at(0)))
+
+	w.redis.Close()
+	_, err = w.ReadScenes(ctx, []asset.SceneID{scene}, []string{"image"})
+	require.ErrorContains(t, err, "store: read b/c/s and others: ")
+}
+
+// TestIdleTick: lock and index, 250 scenes a read, unlock.
+func TestIdleTick(t *testing.T) {
+	w := newWorld(t)
+	scenes := []asset.SceneID{}
+	for i := range 501 {
+		scenes = append(scenes, asset.SceneID{Book: "b", Chapter: "c", Scene: fmt.Sprint(i)})
+	}
+	trips := &pipelines{}
+	w.client.AddHook(trips)
+	views, err := w.ReadScenes(ctx, scenes, []string{"image"})
+	require.NoError(t, err)
+	require.Len(t, views, 501)
+	require.Equal(t, scenes[500], views[500].Scene)
+	require.Equal(t, []int{751, 751, 4}, trips.commands) // one cancel flag per book and trip
+}
+
+// pipelines counts the commands of each round trip.
+type pipelines struct {
+	spy
+	commands []int
+}
+
+func (p *pipelines) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return func(ctx context.Context, cmds []redis.Cmder) error {
+		p.commands = append(p.commands, len(cmds))
+		return next(ctx, cmds)
+	}
+}
+
+func TestJobs(t *testing.T) {
+	w := newWorld(t)
+	w.do(live + "HSET K:dispatch-jobs:d1 image:b:c:s:u1:3 done|a|b")
+	jobs, err := w.Jobs(ctx, "d1")
+	require.NoError(t, err)
+	require.Equal(t, []store.Job{{ID: job1, State: store.JobDone, Result: "a|b"}, {ID: job2, State: store.JobOutstanding}}, jobs)
+	w.do("DEL K:dispatch-jobs:d1\nSET K:dispatch-jobs:d1 x")
+	_, err = w.Jobs(ctx, "d1")
+	require.ErrorAs(t, err, new(*store.CorruptError))
+}
