@@ -34,16 +34,20 @@ type Event struct {
 	Reason string
 }
 
+// String is what happened, without the job and the reason: claimed image-1 run 2.
+func (e Event) String() string {
+	if e.Worker == "" {
+		return string(e.Kind)
+	}
+	return string(e.Kind) + " " + e.Worker + " run " + strconv.Itoa(e.Run)
+}
+
 // On calls fn for each event. fn must not wait.
 func (h *Hub) On(fn func(Event)) { h.watchers = append(h.watchers, fn) }
 
 func (h *Hub) emit(kind Kind, j *job, reason string) {
 	e := Event{Kind: kind, Job: j.Job, Worker: j.worker, Run: j.runs, Reason: reason}
-	detail := string(kind)
-	if e.Worker != "" {
-		detail += " " + e.Worker + " run " + strconv.Itoa(e.Run)
-	}
-	h.w.Emit(sim.Event{Process: h.p.Incarnation(), Kind: "hub", Subject: subject(j.Job), Detail: detail, Outcome: reason, Data: e})
+	h.w.Emit(sim.Event{Process: h.p.Incarnation(), Kind: "hub", Subject: subject(j.Job), Detail: e.String(), Outcome: reason, Data: e})
 	for _, fn := range h.watchers {
 		fn(e)
 	}

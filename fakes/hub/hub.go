@@ -89,6 +89,12 @@ func New(w *sim.World, p *sim.Process, o Options) *Hub {
 
 var _ http.Handler = (*Hub)(nil)
 
+// Set changes the settings of the hub; the API key stays.
+func (h *Hub) Set(o Options) {
+	o.APIKey = h.opts.APIKey
+	h.opts = o
+}
+
 // ServeHTTP implements http.Handler.
 func (h *Hub) ServeHTTP(w http.ResponseWriter, r *http.Request) { h.handler.ServeHTTP(w, r) }
 
@@ -129,7 +135,7 @@ func (h *Hub) Live(jobID string) bool {
 }
 
 // Restart loses every job and result, as a hub that keeps them in memory does.
-// A restart of its process does the same.
+// A restart of its process does the same, before the next request.
 func (h *Hub) Restart() {
 	for _, id := range slices.Sorted(maps.Keys(h.jobs)) {
 		h.emit(Lost, h.jobs[id], "")

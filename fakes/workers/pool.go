@@ -20,7 +20,7 @@ type Spec struct {
 
 	APIKey         string
 	JobTimeMin     time.Duration // [20 s]
-	JobTimeMax     time.Duration // [JobTimeMin, but at least 60 s if neither is given]
+	JobTimeMax     time.Duration // [60 s if neither is given, else JobTimeMin]
 	HeartbeatEvery time.Duration // [10 s]
 	ProgressEvery  time.Duration // [10 s]
 	PollEvery      time.Duration // [2 s] between two claims; idle workers ask ever less often, down to a fifth
@@ -70,6 +70,11 @@ func (p *Pool) Resize(n int) {
 			p.Restart(process)
 		}
 	}
+}
+
+// SetJobTime says how long the jobs take that are started from now on.
+func (p *Pool) SetJobTime(least, most time.Duration) {
+	p.spec.JobTimeMin, p.spec.JobTimeMax = least, max(least, most)
 }
 
 // Processes lists the workers' processes, dead ones included.
