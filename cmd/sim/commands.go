@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/animastor/orchestra/scenarios"
 	"github.com/animastor/orchestra/scenarios/lang"
 	"github.com/animastor/orchestra/scenarios/syntax"
 )
@@ -42,10 +43,14 @@ func (c *runCmd) Validate() error {
 	return nil
 }
 
-// sweep runs vetted scenarios and returns the exit status.
-var sweep = func(_ *runCmd, e *env, _ []*lang.Program) int {
-	fmt.Fprintln(e.stderr, "sim: the scenarios are sound; nothing was run, for no runner is wired in")
-	return exitHarness
+// options are the flags as package scenarios takes them.
+func (c *runCmd) options(e *env) scenarios.Options {
+	o := scenarios.Options{Seed: c.Seed, Format: c.Format, Twice: c.Twice, Trace: c.Trace, Record: c.Record, Lua: c.Lua,
+		Update: c.Update, Stdout: e.stdout, Stderr: e.stderr}
+	if c.Seeds != nil {
+		o.Seeds = int(*c.Seeds)
+	}
+	return o
 }
 
 func (c *runCmd) Run(e *env) error {
@@ -53,7 +58,7 @@ func (c *runCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	e.status = sweep(c, e, programs)
+	e.status = scenarios.Sweep(programs, c.options(e))
 	return nil
 }
 

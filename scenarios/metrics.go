@@ -1,0 +1,215 @@
+package scenarios
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/animastor/orchestra/ports"
+	"github.com/animastor/orchestra/scenarios/lang"
+	"github.com/animastor/orchestra/scenarios/wire"
+	"github.com/animastor/orchestra/sim"
+)
+
+// seen is what a metric shows of one subject.
+type seen struct {
+	subject string
+	value   lang.Value
+}
+
+// expect checks a metric here, or waits for it to hold.
+func (r *run) expect(s *lang.Step) {
+	e := s.Expect
+	r.until(r.w.Sim.Elapsed(), nil) // all events of this instant
+	wrong := func() (bad []seen) {
+		for _, o := range r.observe(e) {
+			if !e.Want.Holds(o.value) {
+				bad = append(bad, o)
+			}
+		}
+		return bad
+	}
+	if s.Args.Has("within") {
+		r.until(r.w.Sim.Elapsed()+s.Args.Duration("within"), func() bool { return len(wrong()) == 0 })
+	}
+	for _, o := range wrong() {
+		r.fail(Failure{Pos: s.Stmt.Pos, What: "expect " + e.Metric.Name + " " + e.Want.String(), Subject: o.subject, Saw: o.value.String(), Events: r.about(o.subject)})
+	}
+}
+
+// about are the last events of a subject, or the last of all.
+func (r *run) about(subject string) []sim.Event {
+	trace := r.w.Sim.Trace()
+	var out []sim.Event
+	for _, e := range trace.Last(trace.Len()) {
+		if e.Kind != "call" && strings.HasPrefix(e.Subject, subject) {
+			out = append(out, e)
+		}
+	}
+	if len(out) == 0 || subject == "" {
+		return append([]sim.Event(nil), trace.Last(eventsShown)...)
+	}
+	return out[max(0, len(out)-eventsShown):]
+}
+
+// observe reads a metric of every subject.
+func (r *run) observe(e *lang.Expect) []seen {
+	name := e.Metric.Name
+	if field, ok := strings.CutPrefix(name, "tick."); ok {
+		return []seen{{e.Subject, count(tickField(r.w.Recorder.Tick(e.Subject), field))}}
+	}
+	switch name {
+	case "requests":
+		return []seen{{e.Subject, count(r.calls(func(n sim.CallName) string { return n.Verb + " " + n.Subject }, "hub", e.Subject))}}
+	case "calls":
+		return []seen{{e.Subject, count(r.calls(func(n sim.CallName) string { return n.String() }, "", e.Subject))}}
+	case "slots":
+		return []seen{{e.Subject, count(r.w.SlotsUsed(e.Subject))}}
+	}
+	var out []seen
+	for _, t := range e.Path.Targets {
+		subject := t.SceneID.String()
+		if e.Path.Level == lang.LevelStage {
+			subject = t.String()
+		}
+		out = append(out, seen{subject, r.metric(name, t)})
+	}
+	return out
+}
+
+// metric reads a metric of one stage or scene.
+func (r *run) metric(name string, s ports.StageID) lang.Value {
+	c := r.w.Recorder.Of(s)
+	switch name {
+	case "attempts":
+		return count(c.Attempts)
+	case "refusals":
+		return count(c.Refusals)
+	case "sends":
+		return count(c.Sends)
+	case "results":
+		return count(c.Results)
+	case "finishes":
+		return count(c.Finishes)
+	case "posts":
+		return count(r.w.Hub.Counts(s).Posts)
+	case "jobs":
+		return count(r.w.LiveJobs(s))
+	case "artifacts":
+		return count(r.w.WholeArtifacts(s))
+	case "journal":
+		return count(r.w.JournalLen(s.SceneID))
+	case "state":
+		return word(string(r.w.State(s)))
+	case "reason":
+		return word(orNone(c.Reason))
+	case "bucket":
+		return word(orNone(c.Bucket))
+	case "window":
+		return duration(c.Window)
+	case "age":
+		return duration(r.w.DeferralAge(s))
+	case "deferred":
+		return yesNo(r.w.Deferred(s))
+	case "leased":
+		return yesNo(r.w.Leased(s))
+	case "indexed":
+		return yesNo(r.w.Indexed(s.SceneID))
+	case "generation":
+		return count(int(r.w.Generation(s)))
+	case "budget":
+		tokens, full := r.w.Budget(s)
+		v := count(tokens)
+		if full {
+			v.Word = "full"
+		}
+		return v
+	}
+	panic("scenarios: the metric " + name + " is registered and not read; add it to metric")
+}
+
+// calls counts calls whose spelling matches a glob.
+func (r *run) calls(spell func(sim.CallName) string, service, glob string) int {
+	if glob == "" {
+		glob = "*"
+	}
+	total := 0
+	for _, c := range r.w.Sim.Calls() {
+		if service != "" && c.Service != service {
+			continue
+		}
+		n := c.N
+		for i := 1; i <= n; i++ {
+			c.N = i
+			if sim.Glob(glob, spell(c)) {
+				total++
+			}
+		}
+	}
+	return total
+}
+
+func tickField(s ports.Summary, field string) int {
+	return map[string]int{"active": s.Active, "processed": s.Processed, "dispatched": s.Dispatched, "deferred": s.Deferred,
+		"throttled": s.Throttled, "skipped": s.Skipped, "completed": s.Completed, "running": s.Running, "errors": s.Errors}[field]
+}
+
+func count(n int) lang.Value   { return lang.Value{Kind: lang.KindCount, Count: int64(n)} }
+func word(s string) lang.Value { return lang.Value{Kind: lang.KindWord, Word: s} }
+func duration(d time.Duration) lang.Value {
+	return lang.Value{Kind: lang.KindDuration, Duration: d}
+}
+func yesNo(b bool) lang.Value { return lang.Value{Kind: lang.KindYesNo, Yes: b} }
+
+func orNone(s string) string {
+	if s == "" {
+		return "none"
+	}
+	return s
+}
+
+// show prints a metric, the trace or Redis; a golden block must equal it.
+func (r *run) show(s *lang.Step) {
+	var lines []string
+	switch {
+	case s.Expect != nil:
+		for _, o := range r.observe(s.Expect) {
+			lines = append(lines, strings.TrimSpace(s.Expect.Metric.Name+" "+o.subject)+" = "+o.value.String())
+		}
+	case s.Args.Text("what") == "trace":
+		trace := r.w.Sim.Trace()
+		for _, e := range trace.Last(trace.Len()) {
+			if glob := s.Args.Text("glob"); glob == "" || sim.Glob(glob, e.String()) {
+				lines = append(lines, strings.TrimSpace(e.String()))
+			}
+		}
+	default:
+		lines = wire.Dump(r.w.Redis.Peek(), s.Args.Text("glob"))
+	}
+	golden := s.Stmt.Golden
+	switch {
+	case golden == nil:
+		r.res.Shown = append(r.res.Shown, lines...)
+	case r.opts.Update:
+		golden.Lines = lines
+	case strings.Join(golden.Lines, "\n") != strings.Join(lines, "\n"):
+		r.fail(Failure{Pos: golden.Pos, What: "the golden block is not what is shown here; look at the difference, then --update", Saw: firstDifference(golden.Lines, lines)})
+	}
+}
+
+func firstDifference(want, got []string) string {
+	for i := range max(len(want), len(got)) {
+		a, b := "(nothing)", "(nothing)"
+		if i < len(want) {
+			a = strconv.Quote(want[i])
+		}
+		if i < len(got) {
+			b = strconv.Quote(got[i])
+		}
+		if a != b {
+			return fmt.Sprintf("line %d: want %s, got %s", i+1, a, b)
+		}
+	}
+	return "no difference"
+}

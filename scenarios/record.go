@@ -1,0 +1,112 @@
+package scenarios
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/animastor/orchestra/scenarios/syntax"
+	"github.com/animastor/orchestra/sim"
+)
+
+// record writes the run as a scenario in which every fault that fired is named by
+// its call, and no other is: it keeps every decision whose call still comes.
+func (r *run) record() []byte {
+	f := &syntax.File{Name: r.prog.File.Name}
+	for _, line := range r.prog.File.Lines {
+		if s := line.Stmt; s != nil {
+			switch s.Verb.Raw {
+			case "fault":
+				f.Lines = append(f.Lines, syntax.Line{Comment: "# " + strings.TrimSpace(spell(s))})
+				continue
+			case "scenario":
+				line.Stmt = withSeed(s, r.res.Seed)
+				f.Lines = append(f.Lines, line)
+				f.Lines = append(f.Lines, r.recorded()...)
+				continue
+			case "replay":
+				continue
+			}
+		}
+		f.Lines = append(f.Lines, line)
+	}
+	return syntax.Format(f)
+}
+
+// recorded are the statements that stand for the faults.
+func (r *run) recorded() []syntax.Line {
+	lines := []syntax.Line{{}, statement("replay", word0("strict"))}
+	for _, fx := range r.w.Sim.Fired() {
+		args := []syntax.Arg{key("call", strconv.Quote(fx.Call.String())), word0(fx.Effect)}
+		if fx.Delay > 0 {
+			args = append(args, key("delay", fx.Delay.String()))
+		}
+		if fx.After {
+			args = append(args, key("when", "after"))
+		}
+		if k := paramKey(fx); k != "" {
+			args = append(args, key(k, syntaxWord(fx.Param)))
+		}
+		lines = append(lines, statement("fault", args...))
+	}
+	return lines
+}
+
+// paramKey is the key of fault that an effect's parameter is written with.
+func paramKey(fx *sim.Fired) string {
+	switch {
+	case fx.Param == "":
+		return ""
+	case fx.Effect == "reject":
+		return "status"
+	case fx.Effect == "cut":
+		return "first"
+	case fx.Effect == "evict":
+		return "key"
+	case fx.Effect == "fail":
+		return "code"
+	}
+	return ""
+}
+
+func statement(verb string, args ...syntax.Arg) syntax.Line {
+	return syntax.Line{Stmt: &syntax.Statement{Verb: syntax.Word{Raw: verb}, Args: args}}
+}
+
+func word0(raw string) syntax.Arg { return syntax.Arg{Gap: 1, Value: syntax.Word{Raw: raw}} }
+
+func key(name, raw string) syntax.Arg {
+	return syntax.Arg{Gap: 1, Key: syntax.Word{Raw: name}, Value: syntax.Word{Raw: raw}}
+}
+
+func syntaxWord(s string) string {
+	if _, err := strconv.Atoi(s); err == nil {
+		return s
+	}
+	return strconv.Quote(s)
+}
+
+// withSeed is the scenario line with one seed.
+func withSeed(s *syntax.Statement, seed uint64) *syntax.Statement {
+	c := *s
+	c.Args = nil
+	for _, a := range s.Args {
+		if a.Key.Raw != "seed" {
+			c.Args = append(c.Args, a)
+		}
+	}
+	c.Args = append(c.Args, key("seed", strconv.FormatUint(seed, 10)))
+	return &c
+}
+
+// spell is a statement as written.
+func spell(s *syntax.Statement) string {
+	text := s.Verb.Raw
+	for _, a := range s.Args {
+		text += " " + a.String()
+	}
+	if s.At.Raw != "" {
+		text = fmt.Sprintf("at %s %s", s.At.Raw, text)
+	}
+	return text
+}

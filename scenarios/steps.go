@@ -1,0 +1,279 @@
+package scenarios
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/animastor/orchestra/engine"
+	"github.com/animastor/orchestra/engine/asset"
+	"github.com/animastor/orchestra/fakes/hub"
+	"github.com/animastor/orchestra/properties"
+	"github.com/animastor/orchestra/scenarios/lang"
+	"github.com/animastor/orchestra/scenarios/wire"
+	"github.com/animastor/orchestra/sim"
+)
+
+// build makes the world of a program: what must be known before anything else is.
+func (r *run) build(seed uint64) {
+	o := wire.Options{Seed: seed, Lua: r.opts.Lua, Keep: r.opts.Keep, Engines: 1, Latency: wire.DefaultLatency()}
+	for i := range r.prog.Steps {
+		s := &r.prog.Steps[i]
+		switch s.Verb.Name {
+		case "engines":
+			o.Engines = int(s.Args.Count("count"))
+		case "latency":
+			latency(s, o.Latency)
+		case "config":
+			o.Config = configure(s, o.Config)
+		case "replay":
+			r.strict = true
+		}
+	}
+	r.faults = map[string]*lang.Step{}
+	r.w = wire.New(o)
+	r.props = properties.New(r.w.View())
+	r.w.Sim.Trace().Watch(r.props.Event)
+	r.w.Redis.OnWrite(r.props.Write)
+}
+
+// latency changes what calls take.
+func latency(s *lang.Step, l map[string]sim.Latency) {
+	if s.Args.Has("none") {
+		clear(l)
+		return
+	}
+	for _, service := range s.Args.Given() {
+		d := s.Args.DurationRange(service)
+		l[service] = sim.Latency{Min: d.Min, Max: d.Max}
+	}
+}
+
+// configure changes settings of the engine.
+func configure(s *lang.Step, c engine.Config) engine.Config {
+	if s.Args.Has("tick") {
+		c.Tick = s.Args.Duration("tick")
+	}
+	p, ok := c.Profiles[asset.Image]
+	if !ok {
+		p = asset.ProfileOf(asset.Image)
+	}
+	if s.Args.Has("renew") {
+		p.RenewEvery = s.Args.Duration("renew")
+	}
+	if s.Args.Has("slots.image") {
+		p.Slots = int(s.Args.Count("slots.image"))
+	}
+	if s.Args.Has("lease.image") {
+		p.Lease = s.Args.Duration("lease.image")
+		p.RenewedLease = p.Lease + 180*time.Second
+	}
+	if s.Args.Has("budget.image") {
+		p.RetryBudget = int(s.Args.Count("budget.image"))
+	}
+	if s.Args.Has("refill.image") {
+		p.RefillEvery = s.Args.Duration("refill.image")
+	}
+	c.Profiles = map[string]asset.Profile{asset.Image: p}
+	return c
+}
+
+// do carries a statement out. The cases are all verbs but those that build has
+// read; each is shown by `sim help VERB`.
+func (r *run) do(s *lang.Step) {
+	switch s.Verb.Name {
+	case "engines", "latency", "config", "replay":
+	case "book":
+		r.book(s)
+	case "workers":
+		r.workers(s)
+	case "hub":
+		r.hub(s)
+	case "preload":
+		r.preload(s)
+	case "request", "regenerate", "reset", "cancel", "delete":
+		r.intent(s)
+	case "clear":
+		for _, t := range s.Args.Path("path").Targets {
+			r.w.ClearDeferrals(t.SceneID)
+		}
+	case "edit":
+		for _, t := range s.Args.Path("path").Targets {
+			r.w.Content.Edit(t.SceneID, nil)
+		}
+	case "fault":
+		r.fault(s)
+	case "evict":
+		r.evict(s)
+	case "crash":
+		r.crash(s)
+	case "restart":
+		r.w.Restart(s.Args.Text("process"))
+	case "pause":
+		r.w.Pause(s.Args.Text("process"), s.Args.Duration("for"))
+	case "clock":
+		r.w.SetClock(s.Args.Text("process"), s.Args.Duration("offset"))
+	case "heal":
+		r.heal(s)
+	case "property":
+		r.property(s)
+	case "run":
+		r.until(r.w.Sim.Elapsed()+s.Args.Duration("duration"), nil)
+	case "settle":
+		r.settle(s)
+	case "expect":
+		r.expect(s)
+	case "show":
+		r.show(s)
+	default:
+		panic("scenarios: the verb " + s.Verb.Name + " is registered and does nothing; add it to do")
+	}
+}
+
+func (r *run) book(s *lang.Step) {
+	for _, b := range r.prog.Books {
+		if b.ID == s.Args.Text("id") {
+			r.w.AddBook(wire.Book{ID: b.ID, Chapters: b.Chapters, Scenes: b.Scenes, Stages: b.Stages, Units: b.Units, State: b.State})
+		}
+	}
+}
+
+func (r *run) workers(s *lang.Step) {
+	d := s.Args.DurationRange("job")
+	r.w.SetWorkers(asset.Image, int(s.Args.Count("image")), d.Min, d.Max)
+}
+
+func (r *run) hub(s *lang.Step) {
+	o := hub.Options{NoFences: !s.Args.YesNo("fences")}
+	o.Scope = map[string]hub.Scope{"echo": hub.ScopeEcho, "absent": hub.ScopeAbsent, "foreign": hub.ScopeForeign}[s.Args.Text("scope")]
+	if n := s.Args.Count("capacity"); n < math.MaxInt32 {
+		o.Capacity = int(n)
+	}
+	r.w.SetHub(o)
+}
+
+func (r *run) preload(s *lang.Step) {
+	key, db := s.Args.Text("key"), r.w.Redis.DB()
+	values := s.Args.Texts("value")
+	switch s.Args.Text("type") {
+	case "string":
+		db.Set(key, values[0])
+	case "set":
+		db.SAdd(key, values...)
+	case "hash":
+		for _, f := range s.Args.Fields() {
+			db.HSet(key, f.Name, f.Value)
+		}
+	case "zset":
+		for _, f := range s.Args.Fields() {
+			score, _ := strconv.ParseFloat(f.Value, 64) // vetted
+			db.ZAdd(key, score, f.Name)
+		}
+	}
+	if s.Args.Has("ttl") {
+		db.PExpire(key, s.Args.Duration("ttl").Milliseconds())
+	}
+	r.w.Sim.Emit(sim.Event{Kind: "preload", Subject: key})
+	r.props.Reload()
+}
+
+// intent asks for every target of a path, as one client would.
+func (r *run) intent(s *lang.Step) {
+	path := s.Args.Path("path")
+	force := s.Verb.Name == "request" && s.Args.YesNo("force")
+	for _, t := range path.Targets {
+		r.w.Ask(s.Verb.Name, engine.Target{Book: t.Book, Chapter: t.Chapter, Scene: t.Scene, Stage: t.Stage, Force: force})
+	}
+}
+
+// fault adds a rule to the fault plan.
+func (r *run) fault(s *lang.Step) {
+	a := s.Args
+	r.rules++
+	id := fmt.Sprintf("line %d", s.Stmt.Line)
+	if n := r.rules; r.faults[id] != nil {
+		id = fmt.Sprintf("line %d (%d)", s.Stmt.Line, n) // of an `every`
+	}
+	r.faults[id] = s
+	rule := sim.Rule{ID: id, Effect: a.Text("effect"), Delay: a.Duration("delay"), After: a.Text("when") == "after",
+		Rate: a.Percent("rate"), Count: int(a.Count("count")), From: r.w.Sim.Elapsed(), Match: matcher(a)}
+	if a.Has("nth") {
+		n := a.CountRange("nth")
+		rule.NthMin, rule.NthMax = int(n.Min), int(min(n.Max, math.MaxInt32))
+	}
+	switch {
+	case a.Has("for"):
+		rule.Until = rule.From + a.Duration("for")
+	case a.Has("until"):
+		rule.Until = a.Duration("until")
+	}
+	switch {
+	case a.Has("status"):
+		rule.Param = strconv.FormatInt(a.Count("status"), 10)
+	case a.Has("first"):
+		rule.Param = strconv.FormatInt(a.Count("first"), 10)
+	case a.Has("key"):
+		rule.Param = a.Text("key")
+	case a.Has("code"):
+		rule.Param = a.Text("code")
+	}
+	if rule.Effect == "outage" {
+		rule.Effect = "down"
+	}
+	r.w.Sim.Inject(rule)
+}
+
+// matcher says which calls a fault is about.
+func matcher(a lang.Args) func(sim.CallName) bool {
+	if a.Has("call") {
+		name := a.Text("call")
+		return func(n sim.CallName) bool { return n.String() == name }
+	}
+	service, verb, subject, on := a.Text("service"), a.Text("verb"), a.Text("subject"), a.Text("on")
+	return func(n sim.CallName) bool {
+		return n.Service == service && (verb == "" || sim.Glob(verb, n.Verb)) && (subject == "" || sim.Glob(subject, n.Subject)) &&
+			(on == "" || n.Process() == on || strings.HasPrefix(n.Process(), on+"."))
+	}
+}
+
+func (r *run) evict(s *lang.Step) {
+	if !s.Args.Has("service") {
+		r.w.Evict(s.Args.Text("key"))
+		return
+	}
+	for _, t := range s.Args.Path("key").Targets {
+		if key := r.w.KeyOf(s.Args.Text("family"), t); key != "" {
+			r.w.Evict(key)
+		}
+	}
+}
+
+func (r *run) crash(s *lang.Step) {
+	name := s.Args.Text("process")
+	r.w.Crash(name)
+	if s.Args.Has("for") {
+		r.w.Sim.At(r.w.Sim.Elapsed()+s.Args.Duration("for"), "restart/"+name, func() { r.w.Restart(name) })
+	}
+}
+
+func (r *run) heal(s *lang.Step) {
+	if !s.Args.Has("service") {
+		r.w.Sim.Heal(nil)
+		return
+	}
+	service := s.Args.Text("service")
+	r.w.Sim.Heal(func(rule sim.Rule) bool {
+		f := r.faults[rule.ID]
+		return f != nil && f.Args.Text("service") == service
+	})
+}
+
+func (r *run) property(s *lang.Step) {
+	if s.Args.Text("switch") == "off" {
+		r.props.Off(s.Args.Text("id"), s.Args.Text("reason"))
+	} else {
+		r.props.On(s.Args.Text("id"))
+	}
+}

@@ -1,0 +1,117 @@
+package wire
+
+import (
+	"time"
+
+	"github.com/animastor/orchestra/engine/asset"
+	"github.com/animastor/orchestra/engine/outcome"
+	"github.com/animastor/orchestra/ports"
+	"github.com/animastor/orchestra/sim"
+)
+
+// Recorder counts what the trace tells, for the metrics of a scenario.
+type Recorder struct {
+	w      *World
+	stages map[ports.StageID]*Counts
+	scenes map[ports.SceneID]int // journal events
+	ticks  map[string]ports.Summary
+	last   string // process whose tick was the last one
+	wanted map[ports.StageID]bool
+	order  []ports.StageID
+	asking int // intents of the client that are not through yet
+}
+
+// Counts are the counts of one stage since the world began.
+type Counts struct {
+	Attempts, Refusals, Sends, Results, Finishes int
+	Reason, Bucket                               string // of the last finish
+	Window                                       time.Duration
+}
+
+func newRecorder(w *World) *Recorder {
+	r := &Recorder{w: w, stages: map[ports.StageID]*Counts{}, scenes: map[ports.SceneID]int{},
+		ticks: map[string]ports.Summary{}, wanted: map[ports.StageID]bool{}}
+	w.Sim.Trace().Watch(r.event)
+	return r
+}
+
+// Of returns the counts of a stage.
+func (r *Recorder) Of(s ports.StageID) *Counts {
+	c, ok := r.stages[s]
+	if !ok {
+		c = &Counts{}
+		r.stages[s] = c
+	}
+	return c
+}
+
+// Journal is the number of journal events of a scene.
+func (r *Recorder) Journal(s ports.SceneID) int { return r.scenes[s] }
+
+// Tick is the summary of the last tick of a process that held the tick lock; of
+// any process if it is empty.
+func (r *Recorder) Tick(process string) ports.Summary {
+	if process == "" {
+		process = r.last
+	}
+	return r.ticks[process]
+}
+
+// Wanted lists the stages that somebody has asked for and nobody has cancelled.
+func (r *Recorder) Wanted() []ports.StageID {
+	var out []ports.StageID
+	for _, s := range r.order {
+		if r.wanted[s] {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// Asking says whether an intent of the client is under way.
+func (r *Recorder) Asking() bool { return r.asking > 0 }
+
+func (r *Recorder) addBook(b Book) {
+	for _, chapter := range b.Chapters {
+		for _, scene := range b.Scenes {
+			for _, stage := range b.Stages {
+				r.order = append(r.order, ports.SceneID{Book: b.ID, Chapter: chapter, Scene: scene}.Of(stage))
+			}
+		}
+	}
+}
+
+func (r *Recorder) preset(s ports.StageID, state asset.State) { r.wanted[s] = true }
+
+func (r *Recorder) event(e *sim.Event) {
+	switch d := e.Data.(type) {
+	case ports.Intent:
+		r.wanted[d.Stage] = d.Op != "cancel" && d.Op != "delete"
+	case ports.Attempt:
+		r.Of(d.Stage).Attempts++
+	case ports.Refusal:
+		r.Of(d.Stage).Refusals++
+	case ports.Result:
+		if d.Verdict == "accepted" || d.Verdict == "last" {
+			r.Of(d.Stage).Results++
+		}
+	case ports.Finish:
+		c := r.Of(d.Stage)
+		c.Finishes++
+		c.Reason, c.Bucket, c.Window = d.Reason, d.Bucket, time.Duration(d.WindowSeconds)*time.Second
+		if row, ok := outcome.Lookup(d.Reason); ok && d.Bucket == "" {
+			c.Bucket = row.Bucket
+		}
+	case ports.Journaled:
+		r.scenes[d.Scene] += len(d.Events)
+	case ports.Tick:
+		if !d.Skipped {
+			process := sim.CallName{Task: e.Process}.Process()
+			r.ticks[process], r.last = d.Summary, process
+		}
+	case ports.JobOutcome:
+		if d.Outcome == "sent" {
+			r.Of(d.Stage).Sends++
+		}
+	}
+}

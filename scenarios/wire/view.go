@@ -1,0 +1,208 @@
+package wire
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/animastor/orchestra/engine/asset"
+	"github.com/animastor/orchestra/engine/keys"
+	"github.com/animastor/orchestra/fakes/hub"
+	"github.com/animastor/orchestra/fakes/redis"
+	"github.com/animastor/orchestra/ports"
+	"github.com/animastor/orchestra/properties"
+	"github.com/animastor/orchestra/sim"
+)
+
+// View is what properties may see of the world.
+func (w *World) View() properties.View {
+	return properties.View{
+		World:       w.Sim,
+		Redis:       w.Redis.Peek(),
+		Profile:     w.profile,
+		Tick:        w.opts.Config.Tick,
+		Replicas:    len(w.engines),
+		Scenes:      w.Content.All,
+		Wanted:      w.Recorder.Wanted,
+		ScopeEchoed: func() bool { return w.opts.Hub.Scope == hub.ScopeEcho },
+	}
+}
+
+// State is the state of a stage, as Redis has it; new if it was never asked for.
+func (w *World) State(s ports.StageID) asset.State {
+	if state := w.field(s, "state"); state != "" {
+		return asset.State(state)
+	}
+	return asset.New
+}
+
+// Done says whether nothing is left to do for a stage.
+func (w *World) Done(s ports.StageID) bool { return asset.Done(w.State(s), true) }
+
+func (w *World) field(s ports.StageID, name string) string {
+	return w.Redis.Peek().HGetAll(keys.AssetState(s.SceneID))[s.Stage+"."+name]
+}
+
+// Generation is the generation of a stage's intent; 0: never asked for.
+func (w *World) Generation(s ports.StageID) int64 {
+	return number(w.Redis.Peek().HGetAll(keys.Intent(s))["generation"])
+}
+
+// deferral is the open deferral of a stage that holds for its generation.
+func (w *World) deferral(s ports.StageID) []string {
+	text, ok := w.Redis.Peek().Get(keys.Deferred(s))
+	parts := strings.Split(text, "|")
+	if !ok || len(parts) != 6 || number(parts[2]) != w.Generation(s) || number(parts[5]) <= w.nowMs() {
+		return nil
+	}
+	return parts
+}
+
+// Deferred says whether a deferral holds a stage back.
+func (w *World) Deferred(s ports.StageID) bool { return w.deferral(s) != nil }
+
+// DeferralAge is the time since the open deferral was written; 0: none is open.
+func (w *World) DeferralAge(s ports.StageID) time.Duration {
+	if d := w.deferral(s); d != nil {
+		return time.Duration(w.nowMs()-number(d[4])) * time.Millisecond
+	}
+	return 0
+}
+
+// Leased says whether a stage has a dispatch lease.
+func (w *World) Leased(s ports.StageID) bool { return w.Redis.Peek().Exists(keys.Lease(s)) }
+
+// Indexed says whether a scene is in the active index.
+func (w *World) Indexed(s ports.SceneID) bool {
+	return slices.Contains(w.Redis.Peek().SMembers(keys.ActiveScenes()), keys.SceneMember(s))
+}
+
+// SlotsUsed counts the unexpired holders of a stage's slots.
+func (w *World) SlotsUsed(stage string) int {
+	n := 0
+	for _, m := range w.Redis.Peek().ZRange(keys.Slots(stage)) {
+		if m.Score > float64(w.nowMs()) {
+			n++
+		}
+	}
+	return n
+}
+
+// Budget is what is left of the retry budget of a stage, with what has come back
+// since the last failure.
+func (w *World) Budget(s ports.StageID) (tokens int, full bool) {
+	p := w.profile(s.Stage)
+	hash := w.Redis.Peek().HGetAll(keys.Budget(s))
+	if hash["tokens"] == "" {
+		return p.RetryBudget, true
+	}
+	back := (w.nowMs() - number(hash["at"])) / p.RefillEvery.Milliseconds()
+	tokens = min(p.RetryBudget, int(number(hash["tokens"])+max(0, back)))
+	return tokens, tokens == p.RetryBudget
+}
+
+func (w *World) profile(stage string) asset.Profile {
+	if p, ok := w.opts.Config.Profiles[stage]; ok {
+		return p
+	}
+	return asset.ProfileOf(stage)
+}
+
+// LiveJobs counts the jobs of a stage that the hub has queued or running.
+func (w *World) LiveJobs(s ports.StageID) int {
+	n := 0
+	for _, j := range w.Hub.Jobs() {
+		if j.StageID() == s && (j.State == ports.JobQueued || j.State == ports.JobRunning) {
+			n++
+		}
+	}
+	return n
+}
+
+// WholeArtifacts counts the whole files of a stage.
+func (w *World) WholeArtifacts(s ports.StageID) int {
+	scene, _ := w.Content.Get(s.SceneID)
+	n := 0
+	for _, file := range w.Artifacts.List() {
+		for _, u := range scene.Units {
+			if file.Path == keys.ArtifactPath(s.SceneID, s.Stage, u.ID) && file.Size > 0 {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// JournalLen is the number of events in the journal of a scene.
+func (w *World) JournalLen(s ports.SceneID) int { return w.Redis.Peek().XLen(keys.Journal(s)) }
+
+// KeyOf is the key of a family that belongs to a target; "" if there is none now.
+func (w *World) KeyOf(family string, t ports.StageID) string {
+	for _, f := range keys.Families() {
+		name := strings.TrimPrefix(strings.TrimPrefix(string(f), "animastor:"), "runtime:")
+		if family != "cancel" && !strings.HasPrefix(name, family+":") || family == "cancel" && !strings.HasPrefix(name, "generation:cancel:") {
+			continue
+		}
+		k := keys.Key{Family: f, StageID: t}
+		if family == "dispatch-jobs" {
+			if k.Dispatch = w.field(t, "dispatch"); k.Dispatch == "" {
+				return ""
+			}
+		}
+		return k.String()
+	}
+	panic("wire: no key family " + family)
+}
+
+func (w *World) nowMs() int64 { return w.Sim.Now().UnixMilli() }
+
+func number(s string) int64 {
+	n, _ := strconv.ParseInt(s, 10, 64)
+	return n
+}
+
+// Dump spells the keys that match a glob, with their values, one a line.
+func Dump(p redis.Peek, glob string) []string {
+	var lines []string
+	for _, k := range p.Keys() {
+		if glob != "" && !sim.Glob(glob, k) {
+			continue
+		}
+		switch p.Type(k) {
+		case "string":
+			v, _ := p.Get(k)
+			lines = append(lines, k+" = "+v)
+		case "hash":
+			hash := p.HGetAll(k)
+			for _, f := range sortedKeys(hash) {
+				lines = append(lines, k+" "+f+" = "+hash[f])
+			}
+		case "zset":
+			for _, m := range p.ZRange(k) {
+				lines = append(lines, fmt.Sprintf("%s %s = %.0f", k, m.Name, m.Score))
+			}
+		case "set":
+			for _, m := range p.SMembers(k) {
+				lines = append(lines, k+" has "+m)
+			}
+		case "list":
+			for i, v := range p.LRange(k) {
+				lines = append(lines, fmt.Sprintf("%s %d = %s", k, i, v))
+			}
+		case "stream":
+			lines = append(lines, fmt.Sprintf("%s has %d entries", k, p.XLen(k)))
+		}
+	}
+	return lines
+}
+
+func sortedKeys(m map[string]string) []string {
+	list := make([]string, 0, len(m))
+	for k := range m { //sim:unordered sorted below
+		list = append(list, k)
+	}
+	slices.Sort(list)
+	return list
+}

@@ -1,0 +1,374 @@
+package wire
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/animastor/orchestra/engine"
+	"github.com/animastor/orchestra/engine/asset"
+	"github.com/animastor/orchestra/engine/keys"
+	"github.com/animastor/orchestra/engine/store"
+	"github.com/animastor/orchestra/fakes"
+	"github.com/animastor/orchestra/fakes/artifacts"
+	"github.com/animastor/orchestra/fakes/callbacks"
+	"github.com/animastor/orchestra/fakes/content"
+	"github.com/animastor/orchestra/fakes/hub"
+	"github.com/animastor/orchestra/fakes/redis"
+	"github.com/animastor/orchestra/fakes/workers"
+	"github.com/animastor/orchestra/ports"
+	"github.com/animastor/orchestra/ports/httphub"
+	"github.com/animastor/orchestra/sim"
+)
+
+// hubURL is where the hub of every world is. No name is resolved, no socket opened.
+const (
+	hubURL = "http://hub.invalid"
+	hubKey = "k"
+)
+
+// Options are the settings of a World.
+type Options struct {
+	Seed    uint64
+	Lua     bool // run the scripts themselves instead of their twins
+	Keep    int  // events of the trace to hold on to; 0: all
+	Engines int
+	Config  engine.Config
+	Latency map[string]sim.Latency // nil: DefaultLatency
+	Hub     hub.Options
+}
+
+// DefaultLatency is what calls take unless a scenario says otherwise (design 3).
+func DefaultLatency() map[string]sim.Latency {
+	ms := time.Millisecond
+	return map[string]sim.Latency{
+		"redis":     {Min: 50 * time.Microsecond, Max: 2 * ms},
+		"hub":       {Min: ms, Max: 30 * ms},
+		"content":   {Min: ms, Max: 20 * ms},
+		"artifacts": {Min: ms, Max: 20 * ms},
+		"callback":  {Min: ms, Max: time.Second},
+	}
+}
+
+// World is a simulation of the whole service: replicas `e1`, `e2`, … of the engine,
+// a client `api` that asks for work, a hub, its workers, Redis, the content and the
+// artifact tree.
+type World struct {
+	Sim       *sim.World
+	Redis     *redis.Server
+	Hub       *hub.Hub
+	Content   *content.Books
+	Artifacts *artifacts.Store
+	Callbacks *callbacks.Queue
+	Recorder  *Recorder
+
+	opts    Options
+	hubProc *sim.Process
+	api     *replica
+	engines []*replica
+	pools   map[string]*workers.Pool
+	files   map[string]string // what a path of the artifact tree is about, as jobs are named
+}
+
+// replica is one process that runs the engine's code.
+type replica struct {
+	p      *sim.Process
+	engine *engine.Engine
+}
+
+// New builds a world at rest: Start begins its life.
+func New(o Options) *World {
+	if o.Latency == nil {
+		o.Latency = DefaultLatency()
+	}
+	if o.Config.Tick == 0 {
+		o.Config.Tick = 5 * time.Second
+	}
+	s := sim.New(sim.Options{Seed: o.Seed, Latency: o.Latency, Keep: o.Keep})
+	o.Hub.APIKey = hubKey
+	w := &World{Sim: s, opts: o, hubProc: s.Process("hub"), pools: map[string]*workers.Pool{}, files: map[string]string{}}
+	w.Redis = redis.New(s, redis.Options{Scripts: scripts(), Lua: o.Lua, Subject: subject})
+	w.Hub = hub.New(s, w.hubProc, o.Hub)
+	w.Content = content.New(s)
+	w.Artifacts = artifacts.New(s, func(path string) string { return w.files[path] })
+	w.Callbacks = callbacks.New(s, w.hubProc)
+	w.Hub.OnResult = w.Callbacks.Push
+	w.Recorder = newRecorder(w)
+	w.api = w.replica("api")
+	for i := range o.Engines {
+		r := w.replica(fmt.Sprintf("e%d", i+1))
+		w.engines = append(w.engines, r)
+		w.Callbacks.Register(r.p.Name(), r.p.Alive, func(result ports.JobResult) { w.deliver(r, result) })
+	}
+	return w
+}
+
+// Start begins the life of the engines.
+func (w *World) Start() {
+	for _, r := range w.engines {
+		w.run(r)
+	}
+}
+
+// Close ends every task of the world.
+func (w *World) Close() { w.Sim.Close() }
+
+// replica makes a process with the engine's code in it.
+func (w *World) replica(name string) *replica {
+	r := &replica{p: w.Sim.Process(name)}
+	w.build(r)
+	return r
+}
+
+// build makes the engine of the current incarnation, with connections of its own.
+func (w *World) build(r *replica) {
+	rt := fakes.Runtime{Process: r.p}
+	r.engine = engine.New(w.opts.Config, engine.Deps{
+		Runtime:   rt,
+		Redis:     w.Redis.Client(r.p),
+		Hub:       httphub.New(rt, httphub.Options{BaseURL: hubURL, APIKey: hubKey, Client: &http.Client{Transport: w.Hub.Transport(r.p)}}),
+		Content:   w.Content,
+		Artifacts: w.Artifacts,
+		Observer:  observer{w.Sim},
+	})
+}
+
+func (w *World) run(r *replica) {
+	e := r.engine
+	r.p.Go(r.p.Context(), "engine", e.Run)
+}
+
+// deliver hands a result to a replica: the hub does not wait for what it leads to.
+func (w *World) deliver(r *replica, result ports.JobResult) {
+	e := r.engine
+	r.p.Go(r.p.Context(), "callback", func(ctx context.Context) {
+		if err := e.Complete(ctx, result); err != nil {
+			observer{w.Sim}.Observe(ports.Trouble{Scene: result.StageID().SceneID, Op: "complete", Err: err})
+		}
+	})
+}
+
+// AddBook puts a book into the content. With state ready its artifacts stand, and
+// with a state other than new the stages have been asked for.
+func (w *World) AddBook(b Book) {
+	for _, chapter := range b.Chapters {
+		for _, name := range b.Scenes {
+			scene := ports.Scene{SceneID: ports.SceneID{Book: b.ID, Chapter: chapter, Scene: name}, Version: 1, Layers: map[string]bool{}}
+			for _, stage := range b.Stages {
+				scene.Layers[stage] = true
+			}
+			for i := range b.Units {
+				u := fmt.Sprintf("u%d", i+1)
+				scene.Units = append(scene.Units, ports.Unit{ID: u})
+				for _, stage := range b.Stages {
+					w.files[keys.ArtifactPath(scene.SceneID, stage, u)] = scene.Of(stage).String() + "/" + ports.Quote(u)
+				}
+			}
+			w.Content.Set(scene)
+			for _, stage := range b.Stages {
+				w.preset(scene, stage, b.State)
+			}
+		}
+	}
+	w.Recorder.addBook(b)
+}
+
+// Book is a grid of scenes that are all alike.
+type Book struct {
+	ID                       string
+	Chapters, Scenes, Stages []string
+	Units                    int         // of each scene: u1, u2, …
+	State                    asset.State // new: never asked for
+}
+
+// preset writes what a stage in that state would have left in Redis.
+func (w *World) preset(scene ports.Scene, stage string, state asset.State) {
+	if state == asset.New || state == "" {
+		return
+	}
+	id, db := scene.Of(stage), w.Redis.DB()
+	db.HSet(keys.AssetState(id.SceneID), stage+".state", string(state), stage+".generation", "1", stage+".fence", "1")
+	db.HSet(keys.Intent(id), "generation", "1", "status", store.StatusActive, "force", "0", "at", "0")
+	db.SAdd(keys.ScenesOf(id.Book), keys.BookSceneMember(id.SceneID))
+	if !asset.Done(state, true) {
+		db.SAdd(keys.ActiveScenes(), keys.SceneMember(id.SceneID))
+	}
+	if state == asset.Ready {
+		for _, u := range scene.Units {
+			w.Artifacts.Set(ports.Artifact{Path: keys.ArtifactPath(id.SceneID, stage, u.ID), Generation: 1, Version: scene.Version, Size: 1})
+		}
+	}
+	w.Recorder.preset(id, state)
+}
+
+// SetWorkers says how many workers of a type live, and how long their jobs take
+// from now on. Of processes that it starts again the old work is forgotten.
+func (w *World) SetWorkers(kind string, n int, jobMin, jobMax time.Duration) {
+	pool, ok := w.pools[kind]
+	if !ok {
+		pool = workers.Start(w.Sim, w.Artifacts, workers.Spec{Type: kind, APIKey: hubKey, Hub: w.Hub.Transport,
+			Path: func(j ports.Job) string { return keys.ArtifactPath(j.StageID().SceneID, j.Stage, j.UnitID) }})
+		w.pools[kind] = pool
+	}
+	pool.SetJobTime(jobMin, jobMax)
+	pool.Resize(n)
+}
+
+// SetHub changes the ways of the hub.
+func (w *World) SetHub(o hub.Options) {
+	w.opts.Hub = o
+	w.Hub.Set(o)
+}
+
+// process finds a process by name: e1, hub, image-1.
+func (w *World) process(name string) (*sim.Process, *replica) {
+	for _, r := range w.engines {
+		if r.p.Name() == name {
+			return r.p, r
+		}
+	}
+	return w.Sim.Process(name), nil
+}
+
+// Crash kills a process.
+func (w *World) Crash(name string) {
+	p, _ := w.process(name)
+	p.Crash()
+}
+
+// Restart starts a process anew, with what its start-up does.
+func (w *World) Restart(name string) {
+	p, r := w.process(name)
+	if r != nil {
+		p.Restart()
+		w.build(r)
+		w.run(r)
+		return
+	}
+	if p == w.hubProc {
+		w.Hub.Restart()
+		return
+	}
+	for _, kind := range slices.Sorted(maps.Keys(w.pools)) {
+		if pool := w.pools[kind]; slices.Contains(pool.Processes(), p) {
+			pool.Restart(p)
+		}
+	}
+}
+
+// Pause stops a process in its tracks for d.
+func (w *World) Pause(name string, d time.Duration) {
+	p, _ := w.process(name)
+	p.Pause()
+	life := p.Incarnation()
+	w.Sim.At(w.Sim.Elapsed()+d, "resume/"+name, func() {
+		if p.Incarnation() == life {
+			p.Resume()
+		}
+	})
+}
+
+// SetClock sets how far the clock of a process is ahead.
+func (w *World) SetClock(name string, offset time.Duration) {
+	p, _ := w.process(name)
+	p.SetOffset(offset)
+}
+
+// Evict removes keys from Redis, as memory pressure does.
+func (w *World) Evict(list ...string) {
+	for _, key := range list {
+		w.Redis.Evict(key)
+	}
+}
+
+// Heal ends every fault, and the ways of the hub that are faults; processes that
+// are down or paused come back.
+func (w *World) Heal() {
+	w.Sim.Heal(nil)
+	w.SetHub(hub.Options{NoFences: w.opts.Hub.NoFences})
+	for _, r := range w.engines {
+		r.p.Resume()
+		if !r.p.Alive() {
+			w.Restart(r.p.Name())
+		}
+	}
+	w.hubProc.Resume()
+	if !w.hubProc.Alive() {
+		w.Restart("hub")
+	}
+	for _, kind := range slices.Sorted(maps.Keys(w.pools)) {
+		pool := w.pools[kind]
+		for _, p := range pool.Processes() {
+			p.Resume()
+			if !p.Alive() {
+				pool.Restart(p)
+			}
+		}
+	}
+}
+
+// Ask lets the client ask the engine for something, and insist until it is done.
+func (w *World) Ask(op string, t engine.Target) {
+	e := w.api.engine
+	do := map[string]func(context.Context, engine.Target) (engine.Report, error){
+		"request": e.Request, "regenerate": e.Regenerate, "reset": e.Reset, "cancel": e.Cancel, "delete": e.Delete,
+	}[op]
+	w.insist(op, func(ctx context.Context) error { _, err := do(ctx, t); return err })
+}
+
+// ClearDeferrals clears the backoff windows of a book, or of one scene of it.
+func (w *World) ClearDeferrals(s ports.SceneID) {
+	e := w.api.engine
+	w.insist("clear", func(ctx context.Context) (err error) {
+		if s.Scene == "" {
+			_, err = e.ClearDeferralsForBook(ctx, s.Book)
+		} else {
+			_, err = e.ClearDeferralsForScene(ctx, s)
+		}
+		return err
+	})
+}
+
+// insist runs a task of the client until it succeeds, for ten minutes at most.
+func (w *World) insist(name string, do func(context.Context) error) {
+	p := w.api.p
+	w.Recorder.asking++
+	p.Go(p.Context(), name, func(ctx context.Context) {
+		var err error
+		for range 600 {
+			if err = do(ctx); err == nil {
+				break
+			}
+			observer{w.Sim}.Observe(ports.Trouble{Op: name, Err: err})
+			if p.Sleep(ctx, time.Second) != nil {
+				break
+			}
+		}
+		w.Recorder.asking--
+	})
+}
+
+// scripts are the engine's scripts with their twins.
+func scripts() []redis.Script {
+	twins := Twins()
+	var out []redis.Script
+	for _, s := range store.Scripts() {
+		twin, ok := twins[s.Name]
+		_ = ok
+		out = append(out, redis.Script{Name: s.Name, SHA: s.SHA, Source: s.Source, Twin: twin})
+	}
+	return out
+}
+
+// subject is what a Redis command is about: the first of its keys that says.
+func subject(_ string, names []string) string {
+	for _, k := range names {
+		if s := keys.Subject(k); s != "" {
+			return s
+		}
+	}
+	return ""
+}
