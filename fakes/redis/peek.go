@@ -59,7 +59,7 @@ func (p Peek) ZRange(k string) []Member {
 	}
 	scores, _ := p.s.db.SortedSet(k)
 	members := make([]Member, 0, len(scores))
-	for name, score := range scores { //sim:unordered sorted below
+	for name, score := range scores {
 		members = append(members, Member{name, score})
 	}
 	slices.SortFunc(members, func(a, b Member) int { return cmp.Or(cmp.Compare(a.Score, b.Score), cmp.Compare(a.Name, b.Name)) })
