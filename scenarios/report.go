@@ -5,6 +5,7 @@ import (
 	"encoding/xml"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 )
@@ -58,9 +59,9 @@ func (r *textReporter) scenario(file, name string, runs []*Result) {
 		for _, line := range run.Shown {
 			fmt.Fprintln(r.out, indent(line))
 		}
-		for _, rule := range run.Unfired {
-			fmt.Fprintf(r.out, "      seed %d: this fault never hit anything: %s\n", run.Seed, rule)
-		}
+	}
+	for _, rule := range neverFired(runs) {
+		fmt.Fprintf(r.out, "      this fault hit nothing with any seed, so it proves nothing: %s\n", rule)
 	}
 	shown := 0
 	for _, run := range runs {
@@ -73,6 +74,15 @@ func (r *textReporter) scenario(file, name string, runs []*Result) {
 		}
 		r.failures(run)
 	}
+}
+
+// neverFired are the rules that hit nothing in any of the runs.
+func neverFired(runs []*Result) []string {
+	never := runs[0].Unfired
+	for _, run := range runs[1:] {
+		never = slices.DeleteFunc(slices.Clone(never), func(rule string) bool { return !slices.Contains(run.Unfired, rule) })
+	}
+	return never
 }
 
 func (r *textReporter) failures(run *Result) {

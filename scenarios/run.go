@@ -141,10 +141,10 @@ func (r *run) until(end time.Duration, stop func() bool) {
 	r.w.Sim.RunUntil(end)
 }
 
-// settle heals all faults and runs on until every wanted stage is done.
+// settle heals all faults without an end of their own, and runs on until every wanted stage is done.
 func (r *run) settle(s *lang.Step) {
-	r.w.Heal()
 	end := r.w.Sim.Elapsed() + s.Args.Duration("within")
+	r.w.Heal(end)
 	r.until(end, r.settled)
 	if !r.settled() {
 		r.props.Late(s.Args.Duration("within"))

@@ -134,7 +134,7 @@ var flowVerbs = []*Verb{
 	},
 	{
 		Name: "settle", Phase: Flow,
-		Summary: "Heals all faults and runs on until every requested, enabled stage is done.",
+		Summary: "Heals all faults without an end of their own, and runs on until every requested, enabled stage is done.",
 		Detail:  "Being late is a failure of `no-lost-work`.",
 		Keys:    []Param{need("within", typeDuration, "")},
 		Example: "settle within=15m",

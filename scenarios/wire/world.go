@@ -284,10 +284,13 @@ func (w *World) Evict(list ...string) {
 	}
 }
 
-// Heal ends every fault, and the ways of the hub that are faults; processes that
-// are down or paused come back.
-func (w *World) Heal() {
-	w.Sim.Heal(nil)
+// Heal ends every fault that would go on without end, and the ways of the hub that
+// are faults; processes that are down or paused come back. A rule with an end of
+// its own (a time before deadline, a count, an n-th call) runs out by itself.
+func (w *World) Heal(deadline time.Duration) {
+	w.Sim.Heal(func(r sim.Rule) bool {
+		return r.Count == 0 && r.NthMax == 0 && (r.Until == 0 || r.Until >= deadline)
+	})
 	w.SetHub(hub.Options{NoFences: w.opts.Hub.NoFences})
 	for _, r := range w.engines {
 		r.p.Resume()
@@ -357,7 +360,9 @@ func scripts() []redis.Script {
 	var out []redis.Script
 	for _, s := range store.Scripts() {
 		twin, ok := twins[s.Name]
-		_ = ok
+		if !ok {
+			panic("wire: the script " + s.Name + " has no twin; write one in twins.go")
+		}
 		out = append(out, redis.Script{Name: s.Name, SHA: s.SHA, Source: s.Source, Twin: twin})
 	}
 	return out

@@ -1,0 +1,164 @@
+package wire
+
+import (
+	"strings"
+
+	"github.com/animastor/orchestra/fakes/redis"
+)
+
+// beginTwin is begin.lua.
+func beginTwin(db *redis.DB, keys, args []string) (any, error) {
+	state, lease, record, jobs, slots := keys[0], keys[2], keys[3], keys[4], keys[5]
+	stage, dispatch, holder, expected, version, mark := args[0]+".", args[1], args[2], args[3], args[4], args[5]
+	ttl, line := intOr0(args[6]), args[8]
+	if err := corrupt(db, keys, "hash", "hash", "string", "hash", "hash", "zset", "string", "string", "list"); err != nil {
+		return nil, err
+	}
+
+	now := db.Now()
+	fence := intOr0(get(db, state, stage+"fence"))
+	if get(db, state, stage+"dispatch") == dispatch {
+		return []string{"ok", get(db, state, stage+"generation"), num(fence), "", "0"}, nil
+	}
+	if refusal := refuseBegin(db, keys, args, now, fence); refusal != nil {
+		return refusal, nil
+	}
+
+	fence++
+	at, fenced := num(now), num(fence)
+	db.SetPX(lease, dispatch, ttl)
+	db.ZAdd(slots, float64(now+ttl), dispatch)
+	db.ZRemUpTo(slots, float64(now))
+	db.Del(keys[6])
+	db.HSet(record, "dispatch_id", dispatch, "generation", expected, "fence", fenced, "version", version,
+		"mark", mark, "holder", holder, "started_at", at)
+	db.PExpire(record, ttl)
+	for _, job := range args[9:] {
+		db.HSet(jobs, job, "outstanding")
+	}
+	db.PExpire(jobs, ttl)
+	db.HSet(state, stage+"state", "generating", stage+"dispatch", dispatch, stage+"generation", expected, stage+"fence", fenced,
+		stage+"version", version, stage+"mark", mark, stage+"holder", holder, stage+"renewed", at, stage+"started", at)
+	db.HDel(state, stage+"claim", stage+"claim_until")
+	tell(db, keys[8], line)
+	return []string{"ok", expected, fenced, "", "0"}, nil
+}
+
+// refuseBegin is the middle of begin.lua: nil if nothing speaks against the dispatch.
+func refuseBegin(db *redis.DB, keys, args []string, now, fence int64) []string {
+	state, intent, slots, deferred, cancel := keys[0], keys[1], keys[5], keys[6], keys[7]
+	stage := args[0] + "."
+	current, problem := intentOf(db, intent)
+	refuse := func(verdict, reason string, until int64) []string {
+		return []string{verdict, num(current), num(fence), reason, num(until)}
+	}
+	if db.Exists(cancel) {
+		return refuse("cancelled", "", 0)
+	}
+	if problem != "" {
+		return refuse(problem, "", 0)
+	}
+	if current != intOr0(args[3]) {
+		return refuse("stale_intent", "", 0)
+	}
+	status, live := get(db, state, stage+"state"), get(db, state, stage+"dispatch")
+	dispatchable := status == "pending" || status == "dirty" || status == "placeholder"
+	if !dispatchable && (status != "generating" || live == "") {
+		return refuse("not_dispatchable", "", 0)
+	}
+	if deferral, ok := db.Get(deferred); ok {
+		parts := strings.Split(deferral, "|")
+		if len(parts) == 6 && intOr0(parts[5]) > now && intOr0(parts[2]) == current {
+			return refuse("deferred_capacity", parts[0], intOr0(parts[5]))
+		}
+	}
+	if next := intOr0(get(db, state, stage+"next")); next > now {
+		return refuse("backoff", "", next)
+	}
+	if live != "" {
+		return refuse("duplicate", "", 0)
+	}
+	if int64(db.ZCountAbove(slots, float64(now))) >= intOr0(args[7]) {
+		return refuse("backpressure", "", 0)
+	}
+	return nil
+}
+
+// renewTwin is renew.lua.
+func renewTwin(db *redis.DB, keys, args []string) (any, error) {
+	state, lease, record, jobs, slots := keys[0], keys[1], keys[2], keys[3], keys[4]
+	stage, dispatch, holder, ttl := args[0]+".", args[1], args[2], intOr0(args[3])
+	if err := corrupt(db, keys, "hash", "string", "hash", "hash", "zset"); err != nil {
+		return nil, err
+	}
+
+	now := db.Now()
+	if get(db, state, stage+"dispatch") != dispatch {
+		return []string{"finished"}, nil
+	}
+	if get(db, state, stage+"holder") != holder {
+		return []string{"not_owner"}, nil
+	}
+
+	db.SetPX(lease, dispatch, ttl)
+	db.ZAdd(slots, float64(now+ttl), dispatch)
+	db.HSet(record, "dispatch_id", dispatch, "generation", get(db, state, stage+"generation"), "fence", get(db, state, stage+"fence"),
+		"version", get(db, state, stage+"version"), "mark", get(db, state, stage+"mark"), "holder", holder,
+		"started_at", get(db, state, stage+"started"))
+	db.PExpire(record, ttl)
+	for _, job := range args[4:] {
+		if _, there := db.HGet(jobs, job); !there {
+			db.HSet(jobs, job, "unknown")
+		}
+	}
+	db.PExpire(jobs, ttl)
+	db.HSet(state, stage+"renewed", num(now))
+	return []string{"ok"}, nil
+}
+
+// adoptTwin is adopt.lua.
+func adoptTwin(db *redis.DB, keys, args []string) (any, error) {
+	state, record := keys[0], keys[1]
+	stage, dispatch, holder, stale := args[0]+".", args[1], args[2], intOr0(args[3])
+	if err := corrupt(db, keys, "hash", "hash"); err != nil {
+		return nil, err
+	}
+
+	now := db.Now()
+	if get(db, state, stage+"dispatch") != dispatch {
+		return []string{"finished"}, nil
+	}
+	if get(db, state, stage+"holder") != holder && intOr0(get(db, state, stage+"renewed")) > now-stale {
+		return []string{"fresh"}, nil
+	}
+
+	db.HSet(state, stage+"holder", holder, stage+"renewed", num(now))
+	if db.Exists(record) {
+		db.HSet(record, "holder", holder)
+	}
+	return []string{
+		"ok", get(db, state, stage+"generation"), get(db, state, stage+"fence"), get(db, state, stage+"version"),
+		get(db, state, stage+"mark"), get(db, state, stage+"started"),
+	}, nil
+}
+
+// claimTwin is claim.lua.
+func claimTwin(db *redis.DB, keys, args []string) (any, error) {
+	state := keys[0]
+	stage, dispatch, claimant, ttl := args[0]+".", args[1], args[2], intOr0(args[3])
+	if err := corrupt(db, keys, "hash"); err != nil {
+		return nil, err
+	}
+
+	now := db.Now()
+	if get(db, state, stage+"dispatch") != dispatch {
+		return []string{"finished"}, nil
+	}
+	claim := get(db, state, stage+"claim")
+	if claim != "" && claim != claimant && intOr0(get(db, state, stage+"claim_until")) > now {
+		return []string{"in_progress"}, nil
+	}
+
+	db.HSet(state, stage+"claim", claimant, stage+"claim_until", num(now+ttl))
+	return []string{"ok"}, nil
+}

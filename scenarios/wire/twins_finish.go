@@ -1,0 +1,94 @@
+package wire
+
+import "github.com/animastor/orchestra/fakes/redis"
+
+// finishTwin is finish.lua.
+func finishTwin(db *redis.DB, keys, args []string) (any, error) {
+	state, deferred, deferredOf, budget, outbox := keys[0], keys[6], keys[7], keys[8], keys[9]
+	stage, dispatch, caller, bucket, window := args[0]+".", args[1], args[2], args[6], intOr0(args[7])
+	idleOp, budgetOp, member, line := args[8], args[9], args[12], args[13]
+	if err := corrupt(db, keys, "hash", "string", "hash", "hash", "zset", "string", "string", "zset", "hash", "list", "hash"); err != nil {
+		return nil, err
+	}
+
+	now := db.Now()
+	status, why := get(db, state, stage+"state"), get(db, state, stage+"reason")
+	idle, next := intOr0(get(db, state, stage+"idle")), intOr0(get(db, state, stage+"next"))
+	tokens, since, full := refilled(db, budget, intOr0(args[10]), intOr0(args[11]), now)
+	reply := func(verdict string) ([]string, error) {
+		left := num(tokens)
+		if full {
+			left = "-1"
+		}
+		return []string{verdict, status, why, num(idle), left, num(next)}, nil
+	}
+	if get(db, state, stage+"dispatch") != dispatch {
+		return reply("finished")
+	}
+	claimed := get(db, state, stage+"claim") == caller && intOr0(get(db, state, stage+"claim_until")) > now
+	if get(db, state, stage+"holder") != caller && !claimed {
+		return reply("not_owner")
+	}
+
+	generation := get(db, state, stage+"generation")
+	status, why = args[4], args[5]
+	switch budgetOp {
+	case "charge":
+		tokens, full = max(0, tokens-1), false
+		if tokens == 0 {
+			status, why = "failed", "retry_budget_exhausted"
+		}
+	case "reset":
+		full = true
+	}
+	switch idleOp {
+	case "reset":
+		idle, next = 0, 0
+	case "inc":
+		idle, next = idle+1, 0
+		if window == 0 && idle >= 3 {
+			next = now + backoffMs(idle)
+		}
+	}
+
+	endDispatch(db, held{state, keys[1], keys[2], keys[3], keys[4], keys[5]}, stage, dispatch, args[3], now)
+	for _, receipt := range keys[10:] {
+		if get(db, receipt, "dispatch") == dispatch {
+			dropReceipt(db, receipt)
+		}
+	}
+	switch budgetOp {
+	case "reset":
+		db.Del(budget)
+	case "charge":
+		db.HSet(budget, "tokens", num(tokens), "at", num(since))
+		db.PExpire(budget, dayMs)
+	}
+	switch until := now + window; {
+	case window > 0:
+		db.SetPX(deferred, why+"|"+bucket+"|"+generation+"|"+dispatch+"|"+num(now)+"|"+num(until), window)
+		db.ZAdd(deferredOf, float64(until), member)
+		db.ZRemUpTo(deferredOf, float64(now))
+	case status == "ready":
+		db.Del(deferred)
+		db.ZRem(deferredOf, member)
+	}
+	db.HSet(state, stage+"state", status, stage+"reason", why, stage+"idle", num(idle), stage+"next", num(next))
+	tell(db, outbox, line+"|"+status+"|"+why)
+	return reply("ok")
+}
+
+// refilled is the budget as finish.lua finds it.
+func refilled(db *redis.DB, budget string, limit, refill, now int64) (tokens, since int64, full bool) {
+	tokens, known := readInt(get(db, budget, "tokens"))
+	since, dated := readInt(get(db, budget, "at"))
+	if !known || !dated {
+		return limit, now, true
+	}
+	refills := max(0, (now-since)/refill)
+	tokens, since = tokens+refills, since+refills*refill
+	if tokens >= limit {
+		return limit, now, true
+	}
+	return tokens, since, false
+}

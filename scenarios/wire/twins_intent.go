@@ -1,0 +1,161 @@
+package wire
+
+import (
+	"strings"
+
+	"github.com/animastor/orchestra/fakes/redis"
+)
+
+// intentTwin is intent.lua.
+func intentTwin(db *redis.DB, keys, args []string) (any, error) {
+	intent, state, deferred, deferredOf, budget := keys[0], keys[1], keys[2], keys[3], keys[4]
+	activeScenes, scenesOf, cancel, outbox := keys[5], keys[6], keys[7], keys[8]
+	op, stage, expected, force, line := args[0], args[1]+".", args[2], args[6], args[7]
+	scene, bookScene, bookStage := args[3], args[4], args[5]
+	if err := corrupt(db, keys, "hash", "hash", "string", "zset", "hash", "set", "set", "string", "list",
+		"string", "hash", "zset", "hash", "string"); err != nil {
+		return nil, err
+	}
+
+	now := db.Now()
+	live, before, fence := get(db, state, stage+"dispatch"), get(db, state, stage+"state"), get(db, state, stage+"fence")
+	if live != expected {
+		return []string{"retry", live}, nil
+	}
+	generation := num(max(intOr0(get(db, intent, "generation")), intOr0(get(db, state, stage+"generation"))) + 1)
+	after := stateAfter(op, before)
+	alone := aloneInScene(db, state, stage+"state")
+
+	if live != "" {
+		endDispatch(db, held{state, keys[9], keys[10], keys[12], keys[11], keys[13]}, stage, live, "cancelled", now)
+	}
+	db.Del(deferred, budget)
+	db.ZRem(deferredOf, bookStage)
+	db.HDel(state, stage+"idle", stage+"next")
+	status := "active"
+	switch op {
+	case "cancel":
+		status = "cancelled"
+	case "delete":
+		status = "deleted"
+		db.HDel(state, stage+"state", stage+"version", stage+"mark", stage+"started", stage+"reason", stage+"floor")
+		if alone {
+			db.SRem(activeScenes, scene)
+			db.SRem(scenesOf, bookScene)
+		}
+	default:
+		db.Del(cancel)
+		db.SAdd(activeScenes, scene)
+		db.SAdd(scenesOf, bookScene)
+	}
+	if after != "" {
+		db.HSet(state, stage+"state", after)
+	}
+	if op == "regenerate" || op == "reset" {
+		db.HSet(state, stage+"floor", generation)
+	}
+	db.HSet(intent, "generation", generation, "status", status, "force", force, "at", num(now))
+	if live != "" {
+		tell(db, outbox, line+"|"+after+"|")
+	}
+	return []string{"ok", generation, before, after, live, num(intOr0(fence))}, nil
+}
+
+// stateAfter is what intent.lua makes of a state.
+func stateAfter(op, before string) string {
+	switch {
+	case op == "delete":
+		return ""
+	case op == "cancel" && before != "generating":
+		return before
+	case op == "cancel" || before != "ready":
+		return "pending"
+	case op != "request":
+		return "dirty"
+	}
+	return before
+}
+
+// aloneInScene says whether no other stage of a scene has a state.
+func aloneInScene(db *redis.DB, state, name string) bool {
+	all := db.HGetAll(state)
+	for i := 0; i < len(all); i += 2 {
+		if all[i] != name && strings.HasSuffix(all[i], ".state") {
+			return false
+		}
+	}
+	return true
+}
+
+// retireTwin is retire.lua.
+func retireTwin(db *redis.DB, keys, args []string) (any, error) {
+	if err := corrupt(db, keys, "hash", "set", "hash"); err != nil {
+		return nil, err
+	}
+	for i, intent := range keys[2:] {
+		status := get(db, keys[0], args[i+1]+".state")
+		_, problem := intentOf(db, intent)
+		if status != "ready" && status != "failed" && problem != "intent_missing" && problem != "intent_not_active" {
+			return yes(false), nil
+		}
+	}
+	db.SRem(keys[1], args[0])
+	return yes(true), nil
+}
+
+// lockTwin is lock.lua.
+func lockTwin(db *redis.DB, keys, args []string) (any, error) {
+	if err := corrupt(db, keys, "string"); err != nil {
+		return nil, err
+	}
+	if token, taken := db.Get(keys[0]); taken && token != args[0] {
+		return yes(false), nil
+	}
+	db.SetPX(keys[0], args[0], intOr0(args[1]))
+	return yes(true), nil
+}
+
+// unlockTwin is unlock.lua.
+func unlockTwin(db *redis.DB, keys, args []string) (any, error) {
+	if err := corrupt(db, keys, "string"); err != nil {
+		return nil, err
+	}
+	if token, taken := db.Get(keys[0]); !taken || token != args[0] {
+		return yes(false), nil
+	}
+	db.Del(keys[0])
+	return yes(true), nil
+}
+
+// undeferTwin is undefer.lua.
+func undeferTwin(db *redis.DB, keys, args []string) (any, error) {
+	if err := corrupt(db, keys, "zset", "string"); err != nil {
+		return nil, err
+	}
+	deleted := db.Del(keys[1:]...)
+	for _, member := range args {
+		db.ZRem(keys[0], member)
+	}
+	return []string{num(int64(deleted))}, nil
+}
+
+// drainTwin is drain.lua.
+func drainTwin(db *redis.DB, keys, args []string) (any, error) {
+	if err := corrupt(db, keys, "list", "stream"); err != nil {
+		return nil, err
+	}
+	moved := int64(0)
+	for i, journal := range keys[1:] {
+		expected, event := args[2*i+2], args[2*i+3]
+		if line, ok := db.LIndex(keys[0], 0); !ok || line != expected {
+			break
+		}
+		db.LPop(keys[0])
+		if event != "" {
+			db.XAdd(journal, intOr0(args[0]), "event", event, "line", expected)
+			db.PExpire(journal, intOr0(args[1]))
+		}
+		moved++
+	}
+	return []string{num(moved)}, nil
+}

@@ -1,0 +1,376 @@
+package wire
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	goredis "github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/animastor/orchestra/engine/asset"
+	"github.com/animastor/orchestra/engine/keys"
+	"github.com/animastor/orchestra/engine/store"
+	"github.com/animastor/orchestra/fakes/redis"
+	"github.com/animastor/orchestra/sim"
+)
+
+// The universe of the property: one stage, with another of its scene beside it.
+var (
+	twinScene  = asset.SceneID{Book: "b", Chapter: "c", Scene: "s"}
+	twinStage  = twinScene.Of(asset.Image)
+	twinJob    = keys.Job(twinStage, "u1", 3)
+	otherJob   = keys.Job(twinStage, "u2", 3)
+	dispatches = []string{"d1", "d2"}
+	holders    = []string{"h1", "h2"}
+
+	// hostile values break naive parsing; most are no number, or not one of ours.
+	hostile = []string{"", "0", "-1", "007", "1e3", "0x10", " 3", "3 ", "nan", "inf", "1_0", "99999999999999999999", "999999999999999", "a|b", "|||||", "ready|", "Ä"}
+)
+
+// value is a key of the universe and what it may hold: for a hash the values of each
+// field, else elements (of a zset with scores).
+type value struct {
+	key, typ string
+	fields   []field
+}
+
+type field struct {
+	name   string
+	values []string
+}
+
+// instants are times around a world's beginning, in ms after it.
+var instants = []string{"@-3600000", "@-90000", "@-1", "@0", "@1", "@59999", "@600000"}
+
+func universe() []value {
+	numbers, one := []string{"3", "3", "3", "2", "4"}, []string{"1"}
+	stage := []field{
+		{"image.state", []string{"pending", "pending", "dirty", "generating", "generating", "ready", "failed", "new", "placeholder"}},
+		{"image.dispatch", []string{"d1", "d1", "d2", ""}},
+		{"image.holder", holders},
+		{"image.fence", []string{"5", "5", "4"}},
+		{"image.generation", numbers},
+		{"image.version", one},
+		{"image.mark", []string{"9"}},
+		{"image.renewed", instants},
+		{"image.started", instants},
+		{"image.claim", holders},
+		{"image.claim_until", instants},
+		{"image.idle", []string{"0", "1", "2", "3", "5", "70"}},
+		{"image.next", instants},
+		{"image.reason", []string{"lost"}},
+		{"image.floor", numbers},
+		{"audio.state", []string{"ready", "pending"}},
+	}
+	receipt := []field{
+		{"dispatch", dispatches}, {"payload", []string{"p", "p", "q"}}, {"generation", numbers}, {"fence", numbers},
+		{"at", instants}, {"released", one},
+	}
+	jobs := []string{"outstanding", "posting", "sent", "unknown", "done|r", "failed|x|y", "done"}
+	slots := []field{{"d1", instants}, {"d2", instants}, {"d3", instants}}
+	values := []value{
+		{keys.AssetState(twinScene), "hash", stage},
+		{keys.Intent(twinStage), "hash", []field{
+			{"generation", numbers}, {"status", []string{"active", "active", "active", "cancelled", "deleted"}}, {"force", one}, {"at", instants},
+		}},
+		{keys.Lease(twinStage), "string", []field{{"", dispatches}}},
+		{keys.Dispatch(twinStage), "hash", []field{{"dispatch_id", dispatches}, {"holder", holders}}},
+		{keys.Slots(asset.Image), "zset", slots},
+		{keys.Deferred(twinStage), "string", []field{{"", []string{
+			"r|capacity|3|d1|1|@59999", "r|capacity|2|d1|1|@600000", "r|capacity|3|d1|1|@-1", "r|capacity|3|d1|1", "r|c|3|d|1|@600000|x",
+		}}}},
+		{keys.DeferredOf("b"), "zset", []field{{keys.BookStageMember(twinStage), instants}, {"x", instants}}},
+		{keys.Budget(twinStage), "hash", []field{{"tokens", []string{"0", "1", "2", "9", "10"}}, {"at", instants}}},
+		{keys.Cancel("b"), "string", []field{{"", one}}},
+		{keys.ActiveScenes(), "set", []field{{"", []string{keys.SceneMember(twinScene), "x"}}}},
+		{keys.ScenesOf("b"), "set", []field{{"", []string{keys.BookSceneMember(twinScene), "x"}}}},
+		{keys.Outbox(), "list", []field{{"", []string{"l1", "l2"}}, {"", []string{"l2"}}}},
+		{keys.Journal(twinScene), "stream", []field{{"event", []string{"e"}}}},
+		{keys.CleanupLock(), "string", []field{{"", holders}}},
+		{keys.TaskDone(twinJob), "hash", []field{{"dispatch", dispatches}}},
+		{keys.Receipt(twinJob), "hash", receipt},
+		{keys.Receipt(otherJob), "hash", receipt},
+	}
+	for _, d := range dispatches {
+		values = append(values,
+			value{keys.DispatchJobs(d), "hash", []field{{twinJob, jobs}, {otherJob, jobs}}},
+			value{keys.DispatchCompleted(twinStage, d), "string", []field{{"", []string{"ready|1"}}}})
+	}
+	return values
+}
+
+// odds say how a value is drawn, in percent.
+type odds struct{ absent, hostile, wrong int }
+
+func chance(t *rapid.T, percent int) bool { return rapid.IntRange(0, 99).Draw(t, "chance") < percent }
+
+// set draws the commands that make a key what it is; `@n` is an instant.
+func (v value) set(t *rapid.T, o odds) (commands [][]string) {
+	commands = append(commands, []string{"DEL", v.key})
+	typ := v.typ
+	if chance(t, o.wrong) {
+		typ = rapid.SampledFrom([]string{"string", "hash", "zset", "set", "list", "stream"}).Draw(t, "type")
+	}
+	if chance(t, o.absent) {
+		return commands
+	}
+	for _, f := range v.fields {
+		if chance(t, o.absent) {
+			continue
+		}
+		x := rapid.SampledFrom(f.values).Draw(t, f.name)
+		if typ != "zset" && chance(t, o.hostile) {
+			x = rapid.SampledFrom(hostile).Draw(t, "hostile")
+		}
+		switch typ {
+		case "string":
+			commands = append(commands, []string{"SET", v.key, x})
+		case "hash":
+			commands = append(commands, []string{"HSET", v.key, f.name, x})
+		case "zset":
+			if !strings.HasPrefix(x, "@") {
+				x = "1"
+			}
+			commands = append(commands, []string{"ZADD", v.key, x, f.name})
+		case "set":
+			commands = append(commands, []string{"SADD", v.key, x})
+		case "list":
+			commands = append(commands, []string{"RPUSH", v.key, x})
+		case "stream":
+			commands = append(commands, []string{"XADD", v.key, "*", "f", x})
+		}
+	}
+	if chance(t, 30) {
+		commands = append(commands, []string{"PEXPIRE", v.key, rapid.SampledFrom([]string{"1", "60000", "1380000", "604800000"}).Draw(t, "ttl")})
+	}
+	return commands
+}
+
+// call draws a call of one script through the store, as the engine makes them.
+func drawCall(t *rapid.T, name string) func(context.Context, *store.Store) {
+	pick := func(from ...string) string { return rapid.SampledFrom(from).Draw(t, "arg") }
+	number := func() int64 { return rapid.SampledFrom([]int64{3, 3, 3, 2, 4}).Draw(t, "generation") }
+	d, h := pick("d1", "d1", "d2"), pick(holders...)
+	job := pick(twinJob, otherJob)
+	lease := time.Duration(rapid.SampledFrom([]int{1, 60_000, 1_380_000}).Draw(t, "lease")) * time.Millisecond
+	jobs := rapid.SliceOfDistinct(rapid.SampledFrom([]string{twinJob, otherJob}), rapid.ID[string]).Draw(t, "jobs")
+	generation := number()
+	switch name {
+	case "begin":
+		a := store.BeginArgs{Stage: twinStage, Dispatch: pick("d1", "d2", "d9", "d9"), Holder: h, Generation: generation, Version: 7, Mark: 9,
+			Lease: lease, Slots: rapid.IntRange(0, 4).Draw(t, "slots"), Jobs: jobs}
+		return func(ctx context.Context, s *store.Store) { _, _ = s.Begin(ctx, a) }
+	case "renew":
+		return func(ctx context.Context, s *store.Store) {
+			_, _ = s.Renew(ctx, store.RenewArgs{Stage: twinStage, Dispatch: d, Holder: h, Lease: lease, Jobs: jobs})
+		}
+	case "adopt":
+		return func(ctx context.Context, s *store.Store) { _, _ = s.Adopt(ctx, twinStage, d, h) }
+	case "claim":
+		return func(ctx context.Context, s *store.Store) { _, _ = s.Claim(ctx, twinStage, d, h) }
+	case "admit":
+		a := store.AdmitArgs{Stage: twinStage, Dispatch: d, Holder: h, Generation: generation, Fence: 5, Job: job, Payload: "p", Lease: lease}
+		return func(ctx context.Context, s *store.Store) { _, _, _ = s.Admit(ctx, a) }
+	case "mark":
+		state := pick(store.JobSent, store.JobUnknown, store.JobOutstanding)
+		return func(ctx context.Context, s *store.Store) { _, _, _ = s.Mark(ctx, twinStage, d, job, state, lease) }
+	case "forget":
+		return func(ctx context.Context, s *store.Store) { _, _ = s.Forget(ctx, d, job) }
+	case "release":
+		return func(ctx context.Context, s *store.Store) { _, _ = s.Release(ctx, twinStage, d, twinJob) }
+	case "accept":
+		a := store.AcceptArgs{Stage: twinStage, Dispatch: d, Fence: 5, Generation: generation, Job: job, State: pick(store.JobDone, store.JobFailed), Result: pick(hostile...)}
+		return func(ctx context.Context, s *store.Store) { _, _ = s.Accept(ctx, a) }
+	case "finish":
+		a := store.FinishArgs{
+			Stage: twinStage, Dispatch: d, Caller: h, Outcome: "nothing", State: asset.State(pick("pending", "ready", "dirty", "failed")),
+			Reason: pick("no_worker_available", ""), Bucket: "capacity", Window: rapid.SampledFrom([]time.Duration{0, time.Minute}).Draw(t, "window"),
+			Idle: store.Op(pick("inc", "inc", "reset", "keep")), Budget: store.Op(pick("charge", "reset", "keep")), BudgetLimit: rapid.IntRange(1, 10).Draw(t, "limit"),
+			Refill: rapid.SampledFrom([]time.Duration{time.Millisecond, 6 * time.Minute}).Draw(t, "refill"), Jobs: jobs,
+		}
+		return func(ctx context.Context, s *store.Store) { _, _ = s.Finish(ctx, a) }
+	case "intent":
+		op := store.IntentOp(pick("request", "regenerate", "reset", "cancel", "delete"))
+		return func(ctx context.Context, s *store.Store) { _, _ = s.Intent(ctx, op, twinStage, generation == 3) }
+	case "retire":
+		stages := rapid.SampledFrom([][]string{{}, {"image"}, {"image", "audio"}}).Draw(t, "stages")
+		return func(ctx context.Context, s *store.Store) { _, _ = s.Retire(ctx, twinScene, stages) }
+	case "lock":
+		return func(ctx context.Context, s *store.Store) { _, _ = s.Lock(ctx, keys.CleanupLock(), h, lease) }
+	case "unlock":
+		return func(ctx context.Context, s *store.Store) { _, _ = s.Unlock(ctx, keys.CleanupLock(), h) }
+	case "undefer":
+		return func(ctx context.Context, s *store.Store) { _, _ = s.ClearDeferralsForScene(ctx, twinScene) }
+	case "drain":
+		moves := []store.Move{{Line: "l1", Scene: twinScene, Event: pick("started", "")}, {Line: pick("l1", "l2"), Scene: twinScene, Event: "finished"}}
+		return func(ctx context.Context, s *store.Store) { _, _ = s.Drain(ctx, moves) }
+	}
+	panic("no call of script " + name)
+}
+
+// round is one step of a drive: what is set, how long it rests, which calls follow.
+type round struct {
+	set   [][]string
+	sleep time.Duration
+	calls []func(context.Context, *store.Store)
+}
+
+func drawRounds(t *rapid.T) (rounds []round) {
+	o := rapid.SampledFrom([]odds{{10, 0, 0}, {10, 0, 0}, {20, 2, 1}, {30, 15, 4}}).Draw(t, "odds")
+	for range rapid.IntRange(1, 4).Draw(t, "rounds") {
+		r := round{sleep: time.Duration(rapid.SampledFrom([]int{0, 1, 2, 90_000}).Draw(t, "sleep")) * time.Millisecond}
+		for _, v := range universe() {
+			if v.key == keys.Cancel("b") && chance(t, 80) {
+				continue // or else nothing else is ever seen
+			}
+			r.set = append(r.set, v.set(t, o)...)
+		}
+		for range rapid.IntRange(1, 4).Draw(t, "calls") {
+			name := rapid.SampledFrom(store.Scripts()).Draw(t, "script").Name
+			if chance(t, 30) {
+				name = "begin" // it has the most to say
+			}
+			r.calls = append(r.calls, drawCall(t, name))
+		}
+		rounds = append(rounds, r)
+	}
+	return rounds
+}
+
+// result is all that a drive leaves behind.
+type result struct {
+	replies, writes, database []string
+	digest                    string
+}
+
+// drive plays rounds against a redis that runs the twins, or the scripts themselves.
+func drive(t require.TestingT, rounds []round, lua bool) (r result) {
+	w := sim.New(sim.Options{Seed: 1})
+	defer w.Close()
+	s := redis.New(w, redis.Options{Scripts: twinScripts(), Lua: lua})
+	s.OnWrite(func(info redis.WriteInfo) { r.writes = append(r.writes, fmt.Sprint(info.Verb, info.Keys)) })
+	p := w.Process("e1")
+	client := s.Client(p)
+	client.AddHook(replies{&r.replies})
+	p.Go(p.Context(), "t", func(ctx context.Context) {
+		for _, round := range rounds {
+			set(ctx, client, p, round.set)
+			_ = p.Sleep(ctx, round.sleep)
+			for _, call := range round.calls {
+				call(ctx, store.New(client))
+			}
+		}
+	})
+	w.RunFor(time.Hour)
+	require.Empty(t, w.Failures())
+	r.database, r.digest = database(s.Peek()), w.Trace().Digest()
+	return r
+}
+
+func twinScripts() (scripts []redis.Script) {
+	for _, s := range store.Scripts() {
+		scripts = append(scripts, redis.Script{Name: s.Name, SHA: s.SHA, Source: s.Source, Twin: Twins()[s.Name]})
+	}
+	return scripts
+}
+
+// set runs commands; those that meet a key of another type fail, and that is as good.
+func set(ctx context.Context, client *goredis.Client, p *sim.Process, commands [][]string) {
+	now := p.Now().UnixMilli()
+	for _, command := range commands {
+		var args []any
+		for _, arg := range command {
+			head, ms, ok := strings.Cut(arg, "@")
+			if n, err := fmt.Sscan(ms, new(int64)); ok && n == 1 && err == nil {
+				var offset int64
+				rest := ""
+				_, _ = fmt.Sscanf(ms, "%d%s", &offset, &rest)
+				arg = head + num(now+offset) + rest
+			}
+			args = append(args, arg)
+		}
+		_ = client.Do(ctx, args...).Err()
+	}
+}
+
+// replies remembers what each script answered.
+type replies struct{ seen *[]string }
+
+func (r replies) DialHook(next goredis.DialHook) goredis.DialHook { return next }
+func (r replies) ProcessPipelineHook(next goredis.ProcessPipelineHook) goredis.ProcessPipelineHook {
+	return next
+}
+
+func (r replies) ProcessHook(next goredis.ProcessHook) goredis.ProcessHook {
+	return func(ctx context.Context, cmd goredis.Cmder) error {
+		err := next(ctx, cmd)
+		if script, ok := cmd.(*goredis.Cmd); ok && cmd.Name() == "evalsha" {
+			name := ""
+			for _, s := range store.Scripts() {
+				if s.SHA == cmd.Args()[1] {
+					name = s.Name
+				}
+			}
+			*r.seen = append(*r.seen, fmt.Sprintf("%s %v %v", name, script.Val(), err))
+		}
+		return err
+	}
+}
+
+// database is the whole of it, with the time that each key has left.
+func database(p redis.Peek) (lines []string) {
+	for _, k := range p.Keys() {
+		text, _ := p.Get(k)
+		lines = append(lines, fmt.Sprint(k, " ", p.Type(k), " ", p.PTTL(k), " ", text, p.HGetAll(k), p.ZRange(k), p.SMembers(k), p.LRange(k), p.XLen(k)))
+	}
+	return lines
+}
+
+// TestTwins: a script and its twin answer the same, write the same and leave the same
+// trace, whatever they find. And the property is not idle: it sees each verdict.
+func TestTwins(t *testing.T) {
+	seen := map[string]int{}
+	rapid.Check(t, func(t *rapid.T) {
+		rounds := drawRounds(t)
+		twin, lua := drive(t, rounds, false), drive(t, rounds, true)
+		require.Equal(t, lua.replies, twin.replies, "replies: script, twin")
+		require.Equal(t, lua.database, twin.database, "database: script, twin")
+		require.Equal(t, lua.writes, twin.writes, "writes: script, twin")
+		require.Equal(t, lua.digest, twin.digest, "trace: script, twin")
+		for _, reply := range twin.replies {
+			words := strings.Fields(strings.NewReplacer("[", "", "]", "").Replace(reply))
+			seen[words[0]+" "+words[1]]++
+			if strings.Contains(reply, "CORRUPT") {
+				seen["corrupt"]++
+			}
+		}
+	})
+	for script, verdicts := range map[string]string{
+		"begin": "ok cancelled intent_missing intent_corrupt intent_not_active stale_intent not_dispatchable deferred_capacity backoff duplicate backpressure",
+		"renew": "ok not_owner finished", "adopt": "ok fresh finished", "claim": "ok in_progress finished",
+		"admit": "ok intent_not_active intent_missing stale_intent already_completed receipt_conflict duplicate_pending",
+		"mark":  "ok finished", "forget": "0 1", "release": "released kept", "accept": "accepted last duplicate stale",
+		"finish": "ok finished not_owner", "intent": "ok retry", "retire": "0 1", "lock": "0 1", "unlock": "0 1", "undefer": "0 1", "drain": "0 1 2",
+	} {
+		for _, verdict := range strings.Fields(verdicts) {
+			require.Positive(t, seen[script+" "+verdict], "%s never answered %s: %v", script, verdict, seen)
+		}
+	}
+	require.Positive(t, seen["corrupt"])
+}
+
+// TestEveryScriptHasItsTwin, and no other.
+func TestEveryScriptHasItsTwin(t *testing.T) {
+	var names []string
+	for _, s := range store.Scripts() {
+		names = append(names, s.Name)
+		require.NotNil(t, Twins()[s.Name], s.Name)
+	}
+	slices.Sort(names)
+	require.Len(t, Twins(), len(slices.Compact(names)))
+}
