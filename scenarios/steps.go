@@ -203,6 +203,9 @@ func (r *run) fault(s *lang.Step) {
 		n := a.CountRange("nth")
 		rule.NthMin, rule.NthMax = int(n.Min), int(min(n.Max, math.MaxInt32))
 	}
+	if a.Has("call") {
+		rule.Count = 1 // a name comes once
+	}
 	switch {
 	case a.Has("for"):
 		rule.Until = rule.From + a.Duration("for")

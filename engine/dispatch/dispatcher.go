@@ -87,7 +87,7 @@ type live struct {
 	floor      int64
 	started    time.Time
 	jobs       []*job
-	ended      bool         // it is not ours any more, or finished
+	ended      bool // it is not ours any more, or finished
 }
 
 func (l *live) job(id string) *job {

@@ -107,14 +107,25 @@ func universe() []value {
 // odds say how a value is drawn, in percent.
 type odds struct{ absent, hostile, wrong int }
 
-func chance(t *rapid.T, percent int) bool { return rapid.IntRange(0, 99).Draw(t, "chance") < percent }
+// evenly draws a number below n, each as likely as the others: rapid itself prefers small
+// ones. It shrinks to 0.
+func evenly(t *rapid.T, n int) int {
+	x := rapid.Uint64().Draw(t, "bits") // mixed as in murmur3, where 0 stays 0
+	x = (x ^ x>>33) * 0xff51afd7ed558ccd
+	x = (x ^ x>>33) * 0xc4ceb9fe1a85ec53
+	return int((x ^ x>>33) % uint64(n))
+}
+
+func chance(t *rapid.T, percent int) bool { return evenly(t, 100) >= 100-percent }
+
+func oneOf[T any](t *rapid.T, from ...T) T { return from[evenly(t, len(from))] }
 
 // set draws the commands that make a key what it is; `@n` is an instant.
 func (v value) set(t *rapid.T, o odds) (commands [][]string) {
 	commands = append(commands, []string{"DEL", v.key})
 	typ := v.typ
 	if chance(t, o.wrong) {
-		typ = rapid.SampledFrom([]string{"string", "hash", "zset", "set", "list", "stream"}).Draw(t, "type")
+		typ = oneOf(t, "string", "hash", "zset", "set", "list", "stream")
 	}
 	if chance(t, o.absent) {
 		return commands
@@ -123,9 +134,9 @@ func (v value) set(t *rapid.T, o odds) (commands [][]string) {
 		if chance(t, o.absent) {
 			continue
 		}
-		x := rapid.SampledFrom(f.values).Draw(t, f.name)
+		x := oneOf(t, f.values...)
 		if typ != "zset" && chance(t, o.hostile) {
-			x = rapid.SampledFrom(hostile).Draw(t, "hostile")
+			x = oneOf(t, hostile...)
 		}
 		switch typ {
 		case "string":
@@ -146,24 +157,21 @@ func (v value) set(t *rapid.T, o odds) (commands [][]string) {
 		}
 	}
 	if chance(t, 30) {
-		commands = append(commands, []string{"PEXPIRE", v.key, rapid.SampledFrom([]string{"1", "60000", "1380000", "604800000"}).Draw(t, "ttl")})
+		commands = append(commands, []string{"PEXPIRE", v.key, oneOf(t, "1", "60000", "1380000", "604800000")})
 	}
 	return commands
 }
 
-// call draws a call of one script through the store, as the engine makes them.
+// drawCall draws a call of one script through the store, as the engine makes them.
 func drawCall(t *rapid.T, name string) func(context.Context, *store.Store) {
-	pick := func(from ...string) string { return rapid.SampledFrom(from).Draw(t, "arg") }
-	number := func() int64 { return rapid.SampledFrom([]int64{3, 3, 3, 2, 4}).Draw(t, "generation") }
-	d, h := pick("d1", "d1", "d2"), pick(holders...)
-	job := pick(twinJob, otherJob)
-	lease := time.Duration(rapid.SampledFrom([]int{1, 60_000, 1_380_000}).Draw(t, "lease")) * time.Millisecond
-	jobs := rapid.SliceOfDistinct(rapid.SampledFrom([]string{twinJob, otherJob}), rapid.ID[string]).Draw(t, "jobs")
-	generation := number()
+	d, h, job := oneOf(t, "d1", "d1", "d2"), oneOf(t, holders...), oneOf(t, twinJob, otherJob)
+	lease := oneOf(t, time.Millisecond, time.Minute, 1380*time.Second)
+	jobs := oneOf(t, []string{twinJob, otherJob}, []string{twinJob}, nil)
+	generation := oneOf[int64](t, 3, 3, 3, 2, 4)
 	switch name {
 	case "begin":
-		a := store.BeginArgs{Stage: twinStage, Dispatch: pick("d1", "d2", "d9", "d9"), Holder: h, Generation: generation, Version: 7, Mark: 9,
-			Lease: lease, Slots: rapid.IntRange(0, 4).Draw(t, "slots"), Jobs: jobs}
+		a := store.BeginArgs{Stage: twinStage, Dispatch: oneOf(t, "d1", "d2", "d9", "d9"), Holder: h, Generation: generation, Version: 7, Mark: 9,
+			Lease: lease, Slots: evenly(t, 5), Jobs: jobs}
 		return func(ctx context.Context, s *store.Store) { _, _ = s.Begin(ctx, a) }
 	case "renew":
 		return func(ctx context.Context, s *store.Store) {
@@ -177,28 +185,28 @@ func drawCall(t *rapid.T, name string) func(context.Context, *store.Store) {
 		a := store.AdmitArgs{Stage: twinStage, Dispatch: d, Holder: h, Generation: generation, Fence: 5, Job: job, Payload: "p", Lease: lease}
 		return func(ctx context.Context, s *store.Store) { _, _, _ = s.Admit(ctx, a) }
 	case "mark":
-		state := pick(store.JobSent, store.JobUnknown, store.JobOutstanding)
+		state := oneOf(t, store.JobSent, store.JobUnknown, store.JobOutstanding)
 		return func(ctx context.Context, s *store.Store) { _, _, _ = s.Mark(ctx, twinStage, d, job, state, lease) }
 	case "forget":
 		return func(ctx context.Context, s *store.Store) { _, _ = s.Forget(ctx, d, job) }
 	case "release":
 		return func(ctx context.Context, s *store.Store) { _, _ = s.Release(ctx, twinStage, d, twinJob) }
 	case "accept":
-		a := store.AcceptArgs{Stage: twinStage, Dispatch: d, Fence: 5, Generation: generation, Job: job, State: pick(store.JobDone, store.JobFailed), Result: pick(hostile...)}
+		a := store.AcceptArgs{Stage: twinStage, Dispatch: d, Fence: 5, Generation: generation, Job: job, State: oneOf(t, store.JobDone, store.JobFailed), Result: oneOf(t, hostile...)}
 		return func(ctx context.Context, s *store.Store) { _, _ = s.Accept(ctx, a) }
 	case "finish":
 		a := store.FinishArgs{
-			Stage: twinStage, Dispatch: d, Caller: h, Outcome: "nothing", State: asset.State(pick("pending", "ready", "dirty", "failed")),
-			Reason: pick("no_worker_available", ""), Bucket: "capacity", Window: rapid.SampledFrom([]time.Duration{0, time.Minute}).Draw(t, "window"),
-			Idle: store.Op(pick("inc", "inc", "reset", "keep")), Budget: store.Op(pick("charge", "reset", "keep")), BudgetLimit: rapid.IntRange(1, 10).Draw(t, "limit"),
-			Refill: rapid.SampledFrom([]time.Duration{time.Millisecond, 6 * time.Minute}).Draw(t, "refill"), Jobs: jobs,
+			Stage: twinStage, Dispatch: d, Caller: h, Outcome: "nothing", State: asset.State(oneOf(t, "pending", "ready", "dirty", "failed")),
+			Reason: oneOf(t, "no_worker_available", ""), Bucket: "capacity", Window: oneOf(t, 0, time.Minute),
+			Idle: store.Op(oneOf(t, "inc", "inc", "reset", "keep")), Budget: store.Op(oneOf(t, "charge", "reset", "keep")), BudgetLimit: 1+evenly(t, 10),
+			Refill: oneOf(t, time.Millisecond, 6*time.Minute), Jobs: jobs,
 		}
 		return func(ctx context.Context, s *store.Store) { _, _ = s.Finish(ctx, a) }
 	case "intent":
-		op := store.IntentOp(pick("request", "regenerate", "reset", "cancel", "delete"))
+		op := store.IntentOp(oneOf(t, "request", "regenerate", "reset", "cancel", "delete"))
 		return func(ctx context.Context, s *store.Store) { _, _ = s.Intent(ctx, op, twinStage, generation == 3) }
 	case "retire":
-		stages := rapid.SampledFrom([][]string{{}, {"image"}, {"image", "audio"}}).Draw(t, "stages")
+		stages := oneOf(t, []string{"image", "audio"}, []string{"image"}, nil)
 		return func(ctx context.Context, s *store.Store) { _, _ = s.Retire(ctx, twinScene, stages) }
 	case "lock":
 		return func(ctx context.Context, s *store.Store) { _, _ = s.Lock(ctx, keys.CleanupLock(), h, lease) }
@@ -207,7 +215,7 @@ func drawCall(t *rapid.T, name string) func(context.Context, *store.Store) {
 	case "undefer":
 		return func(ctx context.Context, s *store.Store) { _, _ = s.ClearDeferralsForScene(ctx, twinScene) }
 	case "drain":
-		moves := []store.Move{{Line: "l1", Scene: twinScene, Event: pick("started", "")}, {Line: pick("l1", "l2"), Scene: twinScene, Event: "finished"}}
+		moves := []store.Move{{Line: "l1", Scene: twinScene, Event: oneOf(t, "started", "")}, {Line: oneOf(t, "l1", "l2"), Scene: twinScene, Event: "finished"}}
 		return func(ctx context.Context, s *store.Store) { _, _ = s.Drain(ctx, moves) }
 	}
 	panic("no call of script " + name)
@@ -221,17 +229,17 @@ type round struct {
 }
 
 func drawRounds(t *rapid.T) (rounds []round) {
-	o := rapid.SampledFrom([]odds{{10, 0, 0}, {10, 0, 0}, {20, 2, 1}, {30, 15, 4}}).Draw(t, "odds")
-	for range rapid.IntRange(1, 4).Draw(t, "rounds") {
-		r := round{sleep: time.Duration(rapid.SampledFrom([]int{0, 1, 2, 90_000}).Draw(t, "sleep")) * time.Millisecond}
+	o := oneOf(t, odds{5, 0, 0}, odds{5, 0, 0}, odds{20, 2, 1}, odds{30, 15, 4})
+	for range rapid.IntRange(1, 8).Draw(t, "rounds") {
+		r := round{sleep: oneOf(t, 0, time.Millisecond, 2*time.Millisecond, 90*time.Second)}
 		for _, v := range universe() {
 			if v.key == keys.Cancel("b") && chance(t, 80) {
 				continue // or else nothing else is ever seen
 			}
 			r.set = append(r.set, v.set(t, o)...)
 		}
-		for range rapid.IntRange(1, 4).Draw(t, "calls") {
-			name := rapid.SampledFrom(store.Scripts()).Draw(t, "script").Name
+		for range 1 + evenly(t, 6) {
+			name := oneOf(t, store.Scripts()...).Name
 			if chance(t, 30) {
 				name = "begin" // it has the most to say
 			}
