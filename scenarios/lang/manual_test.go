@@ -39,7 +39,7 @@ func TestHelp(t *testing.T) {
 	require.Equal(t, strings.TrimPrefix(`
 usage: settle within=DURATION
 
-Heals all faults and runs on until every requested, enabled stage is done.
+Heals all faults without an end of their own, and runs on until every requested, enabled stage is done.
 Being late is a failure of no-lost-work.
 Done at its place in the file.
 
