@@ -131,6 +131,8 @@ type hidden struct{}
 
 func (hidden) Exported() {}
 
+func (t *T[E]) String() string { return "" }
+
 // Colours.
 const (
 	Red = iota
@@ -161,7 +163,7 @@ type T struct{}
 
 func (T) M() {}
 
-func F() {}
+func Error() {}
 
 // Two types are not described by one comment.
 type (
@@ -174,7 +176,7 @@ const C = 1
 var x, Y = 1, 2
 `,
 		}, []string{
-			"internal/a/a.go:4: exported T", "internal/a/a.go:6: exported M", "internal/a/a.go:8: exported F",
+			"internal/a/a.go:4: exported T", "internal/a/a.go:6: exported M", "internal/a/a.go:8: exported Error",
 			"internal/a/a.go:12: exported U", "internal/a/a.go:13: exported V",
 			"internal/a/a.go:16: exported C", "internal/a/a.go:18: exported Y",
 		}},
@@ -184,6 +186,7 @@ var x, Y = 1, 2
 		}, []string{"internal/a/a.go:1: package internal/a has no doc comment"}},
 		{"a public package without an example", map[string]string{
 			"sim/a.go":            "// Package sim shows no use.\npackage sim\n",
+			"sim/z.go":            "package sim\n",
 			"sim/internal/b/b.go": "// Package b is nobody's API.\npackage b\n",
 			"sim/cmd/main.go":     "// Command main is no package to import.\npackage main\n",
 		}, []string{"sim/a.go:1: package sim shows no use: add an example_test.go"}},

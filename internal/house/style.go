@@ -46,6 +46,9 @@ func lengths(tree *Tree, file *File) (problems []Problem) {
 	return problems
 }
 
+// told are the methods that say what their type says, and need no comment.
+var told = []string{"Error", "String", "Unwrap"}
+
 // undocumented finds exported names without a doc comment. Names of a main
 // package, and methods of types that are not exported, are nobody's API.
 func undocumented(tree *Tree, file *File) (problems []Problem) {
@@ -61,7 +64,7 @@ func undocumented(tree *Tree, file *File) (problems []Problem) {
 	for _, decl := range file.Decls {
 		switch d := decl.(type) {
 		case *ast.FuncDecl:
-			if d.Recv == nil || ast.IsExported(receiver(d)) {
+			if d.Recv == nil || ast.IsExported(receiver(d)) && !slices.Contains(told, d.Name.Name) {
 				report(d.Name, d.Doc)
 			}
 		case *ast.GenDecl:
@@ -110,12 +113,12 @@ func packages(tree *Tree) (problems []Problem) {
 		examples[file.Dir] = examples[file.Dir] || path.Base(file.Path) == "example_test.go"
 		documented[file.Dir] = documented[file.Dir] || !file.Test && hasText(file.Doc)
 	}
-	last := ""
+	seen := map[string]bool{}
 	for file := range tree.code {
-		if file.Dir == last {
+		if seen[file.Dir] {
 			continue
 		}
-		last = file.Dir
+		seen[file.Dir] = true
 		if !documented[file.Dir] {
 			problems = append(problems, Problem{file.Path, 1,
 				"package " + file.Dir + " has no doc comment: say in doc.go what it is for, its invariants, what it is not for"})
