@@ -108,6 +108,8 @@ func (r *run) metric(name string, s ports.StageID) lang.Value {
 		return word(orNone(c.Bucket))
 	case "window":
 		return duration(c.Window)
+	case "retryable":
+		return yesNo(c.Retryable)
 	case "age":
 		return duration(r.w.DeferralAge(s))
 	case "deferred":

@@ -70,6 +70,7 @@ var metrics = append([]*Metric{
 	{Name: "reason", Kind: KindWord, Words: reasons(), Subject: subjectStage, Doc: "Reason of the last finish; `none` before the first and after a success.", Example: "b1/c1/s1:image = no_worker_available"},
 	{Name: "bucket", Kind: KindWord, Words: buckets, Subject: subjectStage, Doc: "Bucket of that reason.", Example: "b1/c1/s1:image = capacity"},
 	{Name: "window", Kind: KindDuration, Subject: subjectStage, Doc: "Backoff window that the last finish applied; 0s: none.", Example: "b1/c1/s1:image = 60s"},
+	{Name: "retryable", Kind: KindYesNo, Subject: subjectStage, Doc: "Trying the same again can help, says the last finish.", Example: "b1/c1/s1:image"},
 	{Name: "age", Kind: KindDuration, Subject: subjectStage, Doc: "Time since the open deferral was written; 0s: none is open.", Example: "b1/c1/s1:image < 60s"},
 	{Name: "deferred", Kind: KindYesNo, Subject: subjectStage, Doc: "A deferral holds the stage back.", Example: "b1/c1/s1:image"},
 	{Name: "leased", Kind: KindYesNo, Subject: subjectStage, Doc: "The stage has a dispatch lease.", Example: "b1/c1/s1:image = no"},

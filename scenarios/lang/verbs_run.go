@@ -27,6 +27,12 @@ var intentVerbs = []*Verb{
 		Params:  []Param{need("what", words("deferrals"), ""), need("path", paths("PATH", LevelBook, LevelScene), "")},
 		Example: "clear deferrals b1",
 	},
+	{
+		Name: "edit", Phase: Action,
+		Summary: "Edits the text of scenes: raises the version of their content.",
+		Params:  []Param{need("path", paths("PATH", LevelScene), "")},
+		Example: "at 10s edit b1/c1/s1",
+	},
 }
 
 var faultVerbs = []*Verb{

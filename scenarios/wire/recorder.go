@@ -26,6 +26,7 @@ type Counts struct {
 	Attempts, Refusals, Sends, Results, Finishes int
 	Reason, Bucket                               string // of the last finish
 	Window                                       time.Duration
+	Retryable                                    bool
 }
 
 func newRecorder(w *World) *Recorder {
@@ -98,7 +99,7 @@ func (r *Recorder) event(e *sim.Event) {
 	case ports.Finish:
 		c := r.Of(d.Stage)
 		c.Finishes++
-		c.Reason, c.Bucket, c.Window = d.Reason, d.Bucket, time.Duration(d.WindowSeconds)*time.Second
+		c.Reason, c.Bucket, c.Window, c.Retryable = d.Reason, d.Bucket, time.Duration(d.WindowSeconds)*time.Second, d.Retryable
 		if row, ok := outcome.Lookup(d.Reason); ok && d.Bucket == "" {
 			c.Bucket = row.Bucket
 		}
