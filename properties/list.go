@@ -1,0 +1,85 @@
+package properties
+
+// Property describes one property of design 6.
+type Property struct {
+	ID        string
+	Statement string
+	Source    string // what taught us, in the words of the specification
+}
+
+// entry is a property and how it is made; one without make is watched elsewhere.
+type entry struct {
+	Property
+	make func(*watch) any
+}
+
+// list holds the properties in the order of design 6. The statement of each stands
+// here once; its file says how it is told.
+var list = []entry{
+	{Property{"bounded-churn",
+		"Per stage and between two explicit intents, in T seconds: zero-progress attempts <= 1 + T/60 while the window is that of a capacity reason, " +
+			"1 + T/900 while it is that of an idempotent or fence-rejected one, 6 + T/60 else; attempts that sent jobs <= 1 + budget + T/360; " +
+			"journal events <= 4 per attempt + 2 per refusal edge; no write on a tick that begins nothing.",
+		"stage 115 D3, DF6, DF7"}, newBoundedChurn},
+	{Property{"key-encoding",
+		"Every key written decodes to ids that exist, and encodes back to itself; so no two ids share a key.",
+		"audit 117 M1, KY1 to KY8"}, newKeyEncoding},
+	{Property{"classification",
+		"Reason, bucket, window, deferred and retryable of every finish equal those of an independent classifier fed with the job outcomes in the trace.",
+		"audit 117 M3, DF3, DF5, DF16"}, newClassification},
+	{Property{"single-owner",
+		"At most one dispatch is live per scene and stage; a write by any other is refused.",
+		"DS4, DS5, DS6, KY4"}, newSingleOwner},
+	{Property{"slots",
+		"Unfinished holders never exceed the limit of a stage, and are none at rest.",
+		"DS1, DS2, QU1"}, newSlots},
+	{Property{"finish-once",
+		"Every dispatch finishes exactly once.",
+		"FN1, FN3"}, newFinishOnce},
+	{Property{"one-job",
+		"There are never two live jobs for one unit and generation, and a unit's result is accepted once unless its marker was released.",
+		"DS4, B5, design 5.4.11, 5.4.13"}, newOneJob},
+	{Property{"fresh-deferral",
+		"No deferral older than the last explicit intent holds, and force never bypasses one.",
+		"audit 117 M2, DF1, DF2"}, newFreshDeferral},
+	{Property{"isolation",
+		"An operation on one id touches only keys, and members of shared collections, that decode to it; expired members may be trimmed.",
+		"audit 117 M1, KY1, KY2, KY3"}, newIsolation},
+	{Property{"no-lost-work",
+		"Every wanted stage that is not done is in the active index, and under `settle` everything becomes done within the bound.",
+		"SC4, design 5.4.5"}, newNoLostWork},
+	{Property{"timers",
+		"A renewal runs only while its process owns a live dispatch, or until its next run; one process renews a dispatch once per period.",
+		"DS7, DS8, LS1"}, newTimers},
+	{Property{"bounded-store",
+		"Keys are bounded by live entities and retention: nothing of a dispatch outlives it but its marker, and what is not kept for good has a time to live.",
+		"schema 2, DS1, DS5"}, newBoundedStore},
+	{Property{"exact-sweep",
+		"A sweep removes exactly the jobs of its scope, and counts as done only if the hub echoes that scope.",
+		"audit 121 N1, HB1"}, newExactSweep},
+	{Property{"fairness",
+		"An error of one scene delays no other by more than a tick; no dispatchable stage is overtaken more often than there are wanted ones, times replicas.",
+		"SC2, SC3"}, newFairness},
+	{Property{"replay",
+		"The same scenario and seed give the same digest. The runner checks this one.",
+		"design 1"}, nil},
+}
+
+// IDs lists the ids of all properties, in the order of design 6.
+func IDs() []string {
+	ids := make([]string, len(list))
+	for i, p := range list {
+		ids[i] = p.ID
+	}
+	return ids
+}
+
+// Doc describes the property of that id; ok is false if there is none.
+func Doc(id string) (p Property, ok bool) {
+	for _, e := range list {
+		if e.ID == id {
+			return e.Property, true
+		}
+	}
+	return Property{}, false
+}

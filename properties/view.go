@@ -1,0 +1,36 @@
+package properties
+
+import (
+	"time"
+
+	"github.com/animastor/orchestra/engine/asset"
+	"github.com/animastor/orchestra/fakes/redis"
+	"github.com/animastor/orchestra/ports"
+	"github.com/animastor/orchestra/sim"
+)
+
+// View is what properties may see of a run. All of it is read-only.
+type View struct {
+	World    *sim.World
+	Redis    redis.Peek
+	Profile  func(stage string) asset.Profile // the limits in force
+	Tick     time.Duration                    // between two ticks of one replica
+	Replicas int
+
+	// Scenes lists every scene that the scenario declares.
+	Scenes func() []ports.SceneID
+	// Wanted lists the stages that are requested and enabled, done ones included,
+	// and neither cancelled nor deleted.
+	Wanted func() []ports.StageID
+	// ScopeEchoed says whether the hub echoes the scope of a clear, at this instant.
+	ScopeEchoed func() bool
+}
+
+// redisNow is the time of Redis, in ms since 1970.
+func (v *View) redisNow() int64 { return v.World.Now().UnixMilli() }
+
+// done says whether nothing is left to do for a stage, as Redis has it.
+func (v *View) done(r *row) bool { return asset.Done(r.State, true) }
+
+// incarnation is the life of a process that a task belongs to: e1.2 of e1.2/dispatch.
+func incarnation(task string) string { return sim.CallName{Task: task}.Process() }

@@ -1,0 +1,152 @@
+package worlds
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/animastor/orchestra/scenarios/lang"
+	"github.com/animastor/orchestra/scenarios/syntax"
+)
+
+// Shape bounds a world. Books, Chapters, Scenes, Units and Engines are at least 1.
+type Shape struct {
+	Books, Chapters, Scenes, Units int // at most: chapters of a book, scenes of a chapter, units of a scene
+	Engines, Workers               int // at most
+	Intents, Faults, Troubles      int // statements at most; a trouble is a crash, a pause, an eviction, …
+	Minutes                        int // the run, at most, without the settling; at least 2
+}
+
+// Default is the shape of Seed: small enough for some ten worlds a second.
+var Default = Shape{Books: 3, Chapters: 2, Scenes: 3, Units: 3, Engines: 3, Workers: 4, Intents: 8, Faults: 6, Troubles: 5, Minutes: 30}
+
+// settleWithin is what a world may need once it is healed: every token of a retry
+// budget spent on jobs that end by their progress deadline (25 min), and some more.
+const settleWithin = 6 * time.Hour
+
+// Seed is the world of a number: drawn from Stream(n) in the Default shape, and to
+// be run with the seed n.
+func Seed(n uint64) *syntax.File { return draw(Stream(n), Default, n) }
+
+// Draw draws a scenario. It is in canonical form and vets; its seed is drawn, too.
+func Draw(src Source, s Shape) *syntax.File { return draw(src, s, uint64(1+src.Intn(1_000_000))) }
+
+// Program vets a drawn scenario.
+func Program(f *syntax.File) *lang.Program {
+	p, err := lang.Vet(f)
+	if err != nil {
+		panic("worlds: a drawn scenario does not vet: " + err.Error() + "\n" + string(syntax.Format(f)))
+	}
+	return p
+}
+
+// drawer is a scenario in the making.
+type drawer struct {
+	Source
+	shape   Shape
+	text    strings.Builder
+	books   []book
+	engines int
+	end     int // of the run, in seconds
+}
+
+func draw(src Source, s Shape, seed uint64) *syntax.File {
+	d := &drawer{Source: src, shape: s, end: 60 * between(src, 2, s.Minutes)}
+	name := fmt.Sprintf("world %d", seed)
+	d.line("scenario %q seed=%d", name, seed)
+	d.setUp()
+	d.Repeat(s.Faults, d.fault)
+	d.line("request  %s", d.path(bookLevel, chapterLevel, sceneLevel, stageLevel))
+	d.Repeat(s.Intents, d.intent)
+	d.Repeat(s.Troubles, d.trouble)
+	d.finale()
+
+	f, err := syntax.Parse(strings.ReplaceAll(name, " ", "-")+lang.Ext, []byte(d.text.String()))
+	if err != nil {
+		panic("worlds: a drawn scenario does not parse: " + err.Error() + "\n" + d.text.String())
+	}
+	f, err = syntax.Parse(f.Name, syntax.Format(f))
+	if err != nil {
+		panic("worlds: a formatted scenario does not parse: " + err.Error())
+	}
+	return f
+}
+
+// line writes one statement.
+func (d *drawer) line(format string, args ...any) {
+	fmt.Fprintf(&d.text, format+"\n", args...)
+}
+
+// at writes one statement at some time of the run.
+func (d *drawer) at(format string, args ...any) {
+	if t := d.Intn(d.end); t > 0 {
+		format = "at " + seconds(t) + " " + format
+	}
+	d.line(format, args...)
+}
+
+func seconds(n int) string { return strconv.Itoa(n) + "s" }
+
+// setUp writes what stands before anything happens.
+func (d *drawer) setUp() {
+	d.drawBooks()
+	d.line("workers  image=%d job=%s", d.Intn(d.shape.Workers+1), d.jobTime())
+	d.engines = between(d, 1, d.shape.Engines)
+	d.line("engines  %d", d.engines)
+	if rarely(d, 4) {
+		d.line("hub      %s", d.hubWays())
+	}
+	if rarely(d, 4) {
+		d.line("config   %s", d.setting())
+	}
+	switch {
+	case rarely(d, 8):
+		d.line("latency  none")
+	case rarely(d, 4):
+		d.line("latency  %s", pick(d, "redis=1ms..200ms", "hub=10ms..2s", "callback=1s..30s", "content=1ms..3s", "redis=1ms..50ms hub=100ms..8s"))
+	}
+}
+
+func (d *drawer) jobTime() string { return pick(d, "20s..60s", "1s..5s", "5s..20s", "30s..5m") }
+
+func (d *drawer) hubWays() string {
+	return pick(d, "capacity=1", "capacity=4", "scope=absent", "scope=foreign", "fences=no")
+}
+
+func (d *drawer) setting() string {
+	return pick(d, "slots.image=1", "slots.image=2", "tick=2s", "tick=15s", "budget.image=2 refill.image=1m", "lease.image=10m")
+}
+
+// intent writes something that a user or an operator asks for.
+func (d *drawer) intent() {
+	verb := pick(d, "request", "regenerate", "reset", "cancel", "delete", "clear deferrals", "request", "regenerate")
+	var path string
+	if verb == "clear deferrals" {
+		path = d.path(bookLevel, sceneLevel)
+	} else {
+		path = d.path(bookLevel, chapterLevel, sceneLevel, stageLevel)
+	}
+	if verb == "request" && rarely(d, 4) {
+		path += " force=yes"
+	}
+	if rarely(d, 10) {
+		d.line("every %s until %s %s %s", pick(d, "90s", "20s", "5s"), seconds(d.Intn(d.end)), verb, path)
+		return
+	}
+	d.at("%s %s", verb, path)
+}
+
+// finale heals the world, replaces its workers (one that hangs would hang for
+// good), and says what must be true of any world at rest.
+func (d *drawer) finale() {
+	d.line("run      %s", seconds(d.end))
+	d.line("")
+	d.line("workers  image=0")
+	d.line("workers  image=%d job=%s", between(d, 1, max(1, d.shape.Workers)), d.jobTime())
+	d.line("settle   within=%s", settleWithin)
+	d.line("expect   state   *:image != generating")
+	d.line("expect   leased  *:image = no")
+	d.line("expect   slots   image = 0")
+	d.line("expect   indexed * = no within=1m")
+}

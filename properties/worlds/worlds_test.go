@@ -1,0 +1,65 @@
+package worlds_test
+
+import (
+	"flag"
+	"strconv"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/animastor/orchestra/properties/worlds"
+	"github.com/animastor/orchestra/scenarios/lang"
+	"github.com/animastor/orchestra/scenarios/syntax"
+)
+
+// shrinking is a worlds.Source that draws from rapid.
+type shrinking struct{ t *rapid.T }
+
+var _ worlds.Source = (*shrinking)(nil)
+
+func (s *shrinking) Intn(n int) int { return rapid.IntRange(0, n-1).Draw(s.t, "choice") }
+
+// Repeat lets each call draw from a T of its own: rapid can then leave it out.
+func (s *shrinking) Repeat(most int, one func()) {
+	group := rapid.Custom(func(t *rapid.T) struct{} {
+		outer := s.t
+		s.t = t
+		defer func() { s.t = outer }()
+		one()
+		return struct{}{}
+	})
+	rapid.SliceOfN(group, 0, most).Draw(s.t, "statements")
+}
+
+// world draws a world.
+func world(t *rapid.T) *syntax.File { return worlds.Draw(&shrinking{t}, worlds.Default) }
+
+// atMost sets how many worlds rapid draws, unless -rapid.checks says so.
+func atMost(t *testing.T, checks int) {
+	given := false
+	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "rapid.checks" })
+	if given {
+		return
+	}
+	old := flag.Lookup("rapid.checks").Value.String()
+	require.NoError(t, flag.Set("rapid.checks", strconv.Itoa(checks)))
+	t.Cleanup(func() { require.NoError(t, flag.Set("rapid.checks", old)) })
+}
+
+func TestEveryWorldIsAScenario(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) { requireScenario(t, world(t)) })
+	for n := range uint64(1000) {
+		requireScenario(t, worlds.Seed(n))
+	}
+}
+
+// requireScenario demands that a file is canonical text that vets.
+func requireScenario(t require.TestingT, f *syntax.File) {
+	text := syntax.Format(f)
+	again, err := syntax.Parse(f.Name, text)
+	require.NoError(t, err, "%s", text)
+	require.Equal(t, string(text), string(syntax.Format(again)), "the text is not in canonical form")
+	_, err = lang.Vet(again)
+	require.NoError(t, err, "%s", text)
+}
