@@ -74,7 +74,7 @@ func (n CallName) String() string {
 // there were.
 func (w *World) Calls() []CallName {
 	out := make([]CallName, 0, len(w.calls))
-	for k, n := range w.calls { //sim:unordered sorted below
+	for k, n := range w.calls {
 		out = append(out, CallName{k.task, k.service, k.verb, k.subject, n})
 	}
 	slices.SortFunc(out, func(a, b CallName) int { return strings.Compare(a.String(), b.String()) })

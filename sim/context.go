@@ -19,6 +19,7 @@ type Context struct {
 	waiters  []*Task
 	after    []*timer
 	expiry   *timer
+	endless  bool // the root of a process: whoever waits on it need not be told
 }
 
 var _ context.Context = (*Context)(nil)
@@ -32,6 +33,14 @@ func kernelContext(ctx context.Context) *Context {
 	}
 	c, _ := ctx.Value(contextKey{}).(*Context)
 	return c
+}
+
+// ending is the kernel context that may end a wait under ctx, or nil.
+func ending(ctx context.Context) *Context {
+	if c := kernelContext(ctx); c != nil && !c.endless {
+		return c
+	}
+	return nil
 }
 
 // WithCancel derives a context that cancel ends.
@@ -110,6 +119,9 @@ func (c *Context) AfterFunc(fn func()) (stop func() bool) {
 }
 
 func (c *Context) end(err error) {
+	if c.endless {
+		panic("sim: the context of a process does not end; its tasks are unwound")
+	}
 	if c.err != nil {
 		return
 	}

@@ -1,24 +1,23 @@
 package sim
 
+import "math/bits"
+
 // event is one entry of the clock: a task to wake, or a function to run.
 // Exactly one of task and timer is set.
 type event struct {
-	at    int64 // virtual ns
+	at    int64 // virtual ns, never negative
 	tie   uint64
-	seq   uint64 // order of scheduling; decides only if two ties are equal
 	task  *Task
 	timer *timer
 	gen   uint32 // the task's generation when it was scheduled; stale if they differ
 }
 
-func (a *event) before(b *event) bool {
-	if a.at != b.at {
-		return a.at < b.at
-	}
-	if a.tie != b.tie {
-		return a.tie < b.tie
-	}
-	return a.seq < b.seq
+// before is 1 if a is due before b, else 0. It has no branch, because there is
+// nothing to predict: ties are random.
+func (a *event) before(b *event) int {
+	_, borrow := bits.Sub64(a.tie, b.tie, 0)
+	_, borrow = bits.Sub64(uint64(a.at), uint64(b.at), borrow)
+	return int(borrow)
 }
 
 // timer is a function due at an instant. stopped makes its event stale.
@@ -28,52 +27,53 @@ type timer struct {
 }
 
 // eventHeap is a 4-ary heap: half the depth of a binary one, and a node's
-// children share a cache line or two.
+// children share a cache line or three. Two events equal in time and tie come out
+// in an order that depends on what went in before, and on nothing else.
 type eventHeap []event
 
 func (h *eventHeap) push(e event) {
-	s := append(*h, e)
-	i := len(s) - 1
-	for i > 0 {
-		p := (i - 1) / 4
-		if !e.before(&s[p]) {
-			break
-		}
-		s[i] = s[p]
-		i = p
-	}
-	s[i] = e
-	*h = s
+	*h = append(*h, e)
+	h.up(len(*h)-1, &e)
 }
 
-func (h *eventHeap) pop() event {
-	s := *h
-	top := s[0]
-	n := len(s) - 1
-	last := s[n]
-	s[n] = event{} // release the pointers
-	s = s[:n]
-	if n > 0 {
-		i := 0
-		for {
-			first := 4*i + 1
-			if first >= n {
-				break
-			}
-			least := first
-			for c := first + 1; c < min(first+4, n); c++ {
-				if s[c].before(&s[least]) {
-					least = c
-				}
-			}
-			if !s[least].before(&last) {
-				break
-			}
-			s[i] = s[least]
-			i = least
+// up moves the hole at i towards the root until e fits in.
+func (h eventHeap) up(i int, e *event) {
+	for i > 0 {
+		parent := (i - 1) / 4
+		if e.before(&h[parent]) == 0 {
+			break
 		}
-		s[i] = last
+		h[i] = h[parent]
+		i = parent
 	}
+	h[i] = *e
+}
+
+// drop removes the first event. The hole that it leaves goes all the way down, and
+// the last event, which most often belongs there, fills it from below.
+func (h *eventHeap) drop() {
+	n := len(*h) - 1
+	last := &(*h)[n]
+	s := (*h)[:n]
 	*h = s
-	return top
+	hole := 0
+	for 4*hole+4 < n { // all four children are there
+		c := s[4*hole+1 : 4*hole+5 : 4*hole+5]
+		left, right := c[1].before(&c[0]), 2+c[3].before(&c[2])
+		least := left + (right-left)*c[right&3].before(&c[left&3])
+		s[hole] = c[least&3]
+		hole = 4*hole + 1 + least
+	}
+	if first := 4*hole + 1; first < n {
+		least := first
+		for child := first + 1; child < n; child++ {
+			least += (child - least) * s[child].before(&s[least])
+		}
+		s[hole] = s[least]
+		hole = least
+	}
+	if n > 0 {
+		s.up(hole, last)
+	}
+	last.task, last.timer = nil, nil // for the garbage collector
 }

@@ -48,7 +48,7 @@ func (p *Process) incarnate() {
 		name = fmt.Sprintf("%s.%d", p.name, p.number)
 	}
 	p.inc = &incarnation{p: p, name: name}
-	p.inc.root = &Context{w: p.w, parent: context.Background()}
+	p.inc.root = &Context{w: p.w, parent: context.Background(), endless: true}
 }
 
 // Name is the name of the process, without its incarnation.
@@ -66,7 +66,7 @@ func (p *Process) Paused() bool { return p.inc.paused }
 // World is the world that the process lives in.
 func (p *Process) World() *World { return p.w }
 
-// Context ends when the process crashes.
+// Context is what the process's tasks start with. It never ends: a crash unwinds them.
 func (p *Process) Context() context.Context { return p.inc.root }
 
 // Now is the process's clock: the world's time and the process's offset.

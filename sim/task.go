@@ -105,25 +105,6 @@ func (w *World) alive() {
 	}
 }
 
-// wake resumes the task until it parks again or ends.
-func (t *Task) wake() {
-	inc := t.inc
-	switch {
-	case inc.dead:
-		return // the reaper is on its way
-	case inc.paused:
-		inc.pending = append(inc.pending, t)
-		return
-	}
-	t.gen++
-	t.w.current = t
-	_, more := t.resume()
-	t.w.current = nil
-	if !more || t.exited {
-		t.end()
-	}
-}
-
 func (t *Task) end() {
 	t.done = true
 	t.inc.remove(t)
@@ -159,7 +140,7 @@ func (t *Task) park() {
 
 // waitOn parks the task until its event is due or ctx ends.
 func (t *Task) waitOn(ctx context.Context) {
-	c := kernelContext(ctx)
+	c := ending(ctx)
 	if c == nil {
 		t.park()
 		return

@@ -31,7 +31,6 @@ type Options struct {
 type World struct {
 	seed      uint64
 	now       int64 // virtual ns since Epoch
-	seq       uint64
 	heap      eventHeap
 	current   *Task
 	processes []*Process
@@ -56,6 +55,9 @@ type counter struct {
 	hash uint64
 	n    uint64
 }
+
+// sameTimeMax is how many events may share one instant.
+const sameTimeMax = 1_000_000
 
 // Failure is something that must not happen in a run: a panic of code under
 // test, a Goexit, a step budget exceeded, or what World.Fail reported.
@@ -160,8 +162,7 @@ func (w *World) RunFor(d time.Duration) { w.RunUntil(time.Duration(w.now) + d) }
 // RunUntil handles all events up to and at the virtual time end, which is then
 // the time of the world. It stops early when the step budget is exceeded.
 func (w *World) RunUntil(end time.Duration) {
-	for w.Step(end) {
-	}
+	w.handle(int64(end), 1<<62)
 	if w.stepsMax > 0 {
 		w.now = max(w.now, int64(end))
 	}
@@ -169,53 +170,70 @@ func (w *World) RunUntil(end time.Duration) {
 
 // Step handles the next event if it is due at or before the virtual time end.
 // It returns false if there is none.
-func (w *World) Step(end time.Duration) bool {
+func (w *World) Step(end time.Duration) bool { return w.handle(int64(end), 1) == 1 }
+
+// handle handles at most limit events that are due up to end and returns how many
+// there were. It is one function, because each return after a switch of coroutines
+// is one that the processor predicts wrongly.
+func (w *World) handle(end int64, limit int) (n int) {
 	if w.closed {
 		panic(ErrClosed)
 	}
 	if w.current != nil {
 		panic("sim: a task must not run the world")
 	}
-	for len(w.heap) > 0 && w.heap[0].at <= int64(end) {
-		e := w.heap.pop()
-		if e.task != nil && (e.task.gen != e.gen || e.task.done) || e.timer != nil && e.timer.stopped {
+	for n < limit && len(w.heap) > 0 && w.heap[0].at <= end {
+		at, t, timer, gen := w.heap[0].at, w.heap[0].task, w.heap[0].timer, w.heap[0].gen
+		w.heap.drop()
+		if t != nil && (t.gen != gen || t.done) || timer != nil && timer.stopped {
 			continue
 		}
-		if !w.spend(&e) {
-			return false
+		if at > w.now {
+			w.now, w.sameTime = at, 0
 		}
-		if e.timer != nil {
-			e.timer.stopped = true
-			e.timer.fn()
-		} else {
-			e.task.wake()
+		w.steps++
+		w.sameTime++
+		if w.steps > w.stepsMax || w.sameTime > sameTimeMax {
+			w.overspent(t)
+			return n
 		}
-		return true
+		n++
+		if timer != nil {
+			timer.stopped = true
+			timer.fn()
+			continue
+		}
+		switch {
+		case t.inc.dead:
+			continue // the reaper is on its way
+		case t.inc.paused:
+			t.inc.pending = append(t.inc.pending, t)
+			continue
+		}
+		t.gen++
+		w.current = t
+		_, more := t.resume()
+		w.current = nil
+		if !more || t.exited {
+			t.end()
+		}
 	}
-	return false
+	return n
 }
 
-// spend advances the clock to an event, within the step budget.
-func (w *World) spend(e *event) bool {
-	if e.at > w.now {
-		w.now, w.sameTime = e.at, 0
+// overspent fails the world for the event of t, or of a timer, and stops it.
+func (w *World) overspent(t *Task) {
+	if w.stepsMax == 0 {
+		return
 	}
-	w.steps++
-	w.sameTime++
-	if w.steps <= w.stepsMax && w.sameTime <= 1_000_000 {
-		return true
+	who := "a timer"
+	if t != nil {
+		who = t.name
 	}
-	if w.stepsMax > 0 {
-		who := "a timer"
-		if e.task != nil {
-			who = e.task.name
-		}
-		w.fail(Failure{Kind: "steps", Process: who,
-			Message: fmt.Sprintf("budget exceeded: %d events in all, %d at this instant; is something waking itself without end?", w.steps, w.sameTime)})
-		w.stepsMax = 0
-		w.heap = nil
-	}
-	return false
+	w.fail(Failure{Kind: "steps", Process: who,
+		Message: fmt.Sprintf("budget exceeded: %d events in all, %d at this instant; is something waking itself without end?", w.steps, w.sameTime)})
+	w.stepsMax = 0
+	w.heap = nil
 }
 
 // Close unwinds every task. The world cannot be run any more.
@@ -243,8 +261,7 @@ func (w *World) counter(name string) *counter {
 
 func (w *World) schedule(at int64, c *counter, t *Task, f *timer) {
 	c.n++
-	w.seq++
-	e := event{at: at, tie: mix(c.hash + c.n*0x9e3779b97f4a7c15), seq: w.seq, task: t, timer: f}
+	e := event{at: at, tie: mix(c.hash + c.n*0x9e3779b97f4a7c15), task: t, timer: f}
 	if t != nil {
 		e.gen = t.gen
 	}
