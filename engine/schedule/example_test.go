@@ -1,0 +1,59 @@
+package schedule_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/animastor/orchestra/engine/asset"
+	"github.com/animastor/orchestra/engine/dispatch"
+	"github.com/animastor/orchestra/engine/schedule"
+	"github.com/animastor/orchestra/engine/stage"
+	"github.com/animastor/orchestra/engine/store"
+	"github.com/animastor/orchestra/fakes"
+	"github.com/animastor/orchestra/fakes/artifacts"
+	"github.com/animastor/orchestra/fakes/content"
+	"github.com/animastor/orchestra/fakes/hub"
+	"github.com/animastor/orchestra/fakes/redis"
+	"github.com/animastor/orchestra/ports"
+	"github.com/animastor/orchestra/ports/httphub"
+	"github.com/animastor/orchestra/sim"
+)
+
+type silent struct{}
+
+func (silent) Observe(ports.Event) {}
+
+// Six scenes, four slots and no worker: the first tick defers four and holds two
+// back, the second gives these two their turn.
+func ExampleScheduler_Tick() {
+	w := sim.New(sim.Options{Seed: 1})
+	defer w.Close()
+	books := content.New(w)
+	books.Add(content.BookSpec{ID: "b1", Chapters: []string{"c1"}, Scenes: []string{"s1", "s2", "s3", "s4", "s5", "s6"}, Units: 1, Layers: []string{asset.Image}})
+	server, gpus := redis.New(w, redis.Options{}), hub.New(w, w.Process("hub"), hub.Options{})
+
+	p := w.Process("e1")
+	rt, s := fakes.Runtime{Process: p}, store.New(server.Client(p))
+	scheduler := schedule.New(dispatch.New(dispatch.Deps{
+		Runtime: rt, Store: s, Content: books, Observer: silent{},
+		Hub:    httphub.New(rt, httphub.Options{BaseURL: "http://hub", Client: &http.Client{Transport: gpus.Transport(p)}}),
+		Stages: []stage.Stage{&stage.Image{Artifacts: artifacts.New(w, nil)}},
+	}, "e1"), []string{asset.Image}, "e1")
+	p.Go(p.Context(), "main", func(ctx context.Context) {
+		scenes, _ := books.Scenes(ctx, "b1", "")
+		for _, scene := range scenes {
+			_, _ = s.Intent(ctx, store.OpRequest, scene.Of(asset.Image), false)
+		}
+		for range 2 {
+			sum, err := scheduler.Tick(ctx)
+			fmt.Println("active", sum.Active, "deferred", sum.Deferred, "throttled", sum.Throttled, err)
+			_ = rt.Sleep(ctx, 5*time.Second)
+		}
+	})
+	w.RunFor(time.Minute)
+	// Output:
+	// active 6 deferred 4 throttled 2 <nil>
+	// active 6 deferred 6 throttled 0 <nil>
+}
