@@ -145,7 +145,13 @@ func (r *run) until(end time.Duration, stop func() bool) {
 func (r *run) settle(s *lang.Step) {
 	end := r.w.Sim.Elapsed() + s.Args.Duration("within")
 	r.w.Heal(end)
-	r.until(end, r.settled)
+	moves, done := -1, false
+	r.until(end, func() bool {
+		if now := r.w.Recorder.Moves(); now != moves {
+			moves, done = now, r.settled()
+		}
+		return done && !r.w.Recorder.Asking()
+	})
 	if !r.settled() {
 		r.props.Late(s.Args.Duration("within"))
 		r.takeOver(s.Stmt.Pos)

@@ -19,6 +19,7 @@ type Recorder struct {
 	wanted map[ports.StageID]bool
 	order  []ports.StageID
 	asking int // intents of the client that are not through yet
+	moves  int // events after which a stage may be in another state
 }
 
 // Counts are the counts of one stage since the world began.
@@ -69,6 +70,10 @@ func (r *Recorder) Wanted() []ports.StageID {
 	return out
 }
 
+// Moves counts the events after which a stage may be in another state: between two
+// equal counts nothing has become done.
+func (r *Recorder) Moves() int { return r.moves }
+
 // Asking says whether an intent of the client is under way.
 func (r *Recorder) Asking() bool { return r.asking > 0 }
 
@@ -87,6 +92,7 @@ func (r *Recorder) preset(s ports.StageID, state asset.State) { r.wanted[s] = tr
 func (r *Recorder) event(e *sim.Event) {
 	switch d := e.Data.(type) {
 	case ports.Intent:
+		r.moves++
 		r.wanted[d.Stage] = d.Op != "cancel" && d.Op != "delete"
 	case ports.Attempt:
 		r.Of(d.Stage).Attempts++
@@ -97,6 +103,7 @@ func (r *Recorder) event(e *sim.Event) {
 			r.Of(d.Stage).Results++
 		}
 	case ports.Finish:
+		r.moves++
 		c := r.Of(d.Stage)
 		c.Finishes++
 		c.Reason, c.Bucket, c.Window, c.Retryable = d.Reason, d.Bucket, time.Duration(d.WindowSeconds)*time.Second, d.Retryable
@@ -106,6 +113,7 @@ func (r *Recorder) event(e *sim.Event) {
 	case ports.Journaled:
 		r.scenes[d.Scene] += len(d.Events)
 	case ports.Tick:
+		r.moves++ // a process that died before it could tell of a finish
 		if !d.Skipped {
 			process := sim.CallName{Task: e.Process}.Process()
 			r.ticks[process], r.last = d.Summary, process
