@@ -46,11 +46,11 @@ func ExampleDispatcher_Start() {
 		for range 2 {
 			view, _ := s.ReadStage(ctx, id)
 			started := d.Start(ctx, view)
-			fmt.Println("->", started.Answer, started.Reason, "stored:", started.Stored)
+			fmt.Printf("-> %s %s %q\n", started.Answer, started.Reason, started.Stored)
 		}
 	})
 	w.RunFor(0)
 	// Output:
-	// attempt job job finish -> nothing no_worker_available stored:
-	// -> refused deferred_capacity stored: no_worker_available
+	// attempt job job finish -> nothing no_worker_available ""
+	// -> refused deferred_capacity "no_worker_available"
 }
