@@ -106,10 +106,13 @@ func New(o Options) *World {
 	return w
 }
 
-// Start begins the life of the engines.
+// Start begins the life of the engines; one that has crashed before waits for its
+// restart.
 func (w *World) Start() {
 	for _, r := range w.engines {
-		w.run(r)
+		if r.p.Alive() {
+			w.run(r)
+		}
 	}
 }
 
