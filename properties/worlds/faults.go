@@ -127,7 +127,7 @@ var evictable = []struct {
 	family string
 	level  int
 }{
-	{"dispatch-lease", stageLevel}, {"dispatch", stageLevel}, {"dispatch-jobs", stageLevel}, {"event-journal", sceneLevel},
+	{"dispatch-lease", stageLevel}, {"dispatch", stageLevel}, {"event-journal", sceneLevel},
 }
 
 // trouble writes something that befalls a process or a key.
