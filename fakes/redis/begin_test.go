@@ -4,7 +4,6 @@ import (
 	"crypto/sha1"
 	"encoding/hex"
 	"fmt"
-	"slices"
 	"strconv"
 
 	"github.com/animastor/orchestra/fakes/redis"
@@ -115,9 +114,4 @@ func begin(db *redis.DB, keys, args []string) (any, error) {
 func shaOf(source string) string {
 	sum := sha1.Sum([]byte(source))
 	return hex.EncodeToString(sum[:])
-}
-
-func median(xs []float64) float64 {
-	slices.Sort(xs)
-	return xs[len(xs)/2]
 }

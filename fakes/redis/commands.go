@@ -28,6 +28,7 @@ type command struct {
 	step        int
 	effect      effect
 	sorted      bool // miniredis answers it in the order of a map
+	grows       bool // it may need memory: Redis refuses it when that is short
 }
 
 // commands is every command that the server runs; names are as go-redis sends them.
@@ -57,6 +58,10 @@ var commands = func() map[string]*command {
 	add(present, 1, 1, 1, "ltrim")
 	for _, name := range strings.Fields("keys smembers sinter sunion sdiff hkeys hvals") {
 		all[name].sorted = true
+	}
+	for _, name := range strings.Fields("set setex psetex getset setnx mset msetnx append setrange incr decr incrby decrby incrbyfloat " +
+		"hset hmset hsetnx hincrby hincrbyfloat lpush rpush lpushx rpushx linsert lset lmove rpoplpush sadd zadd zincrby xadd") {
+		all[name].grows = true
 	}
 	return all
 }()

@@ -21,8 +21,11 @@ import (
 //	evict    the key Param (default: the first one that the call names) is evicted
 //	         before the call is carried out
 //	noscript the server forgets its scripts before the call is carried out
+//	oom      memory is short: commands that may need some are refused, and scripts
+//	         whose first write is such a command
 //	outage   the connection is refused
-var Effects = []string{"cut", "evict", "noscript", "outage"}
+//	readonly the server is a replica: commands that write are refused, also in scripts
+var Effects = []string{"cut", "evict", "noscript", "oom", "outage", "readonly"}
 
 // inFlightMax is how many calls of one client may wait at once. go-redis has 1,024
 // connections; one call more would stall in real time.
@@ -201,6 +204,7 @@ func (s *Server) verb(r request) string {
 func (c *conn) carryOut(fx *sim.Fired) (any, error) {
 	s := c.client.server
 	s.advance()
+	s.written = nil // by DB, past all calls
 	n := len(c.requests)
 	if fx != nil {
 		var err error
@@ -213,6 +217,7 @@ func (c *conn) carryOut(fx *sim.Fired) (any, error) {
 		c.out = s.serve(r.cmd, r.args, c.out)
 		c.note(i, r, c.out[before:])
 	}
+	s.trouble = ""
 	s.report(c.task, c.call.Verb, c.call.Subject)
 	if n < len(c.requests) {
 		return nil, sim.ErrReset
@@ -234,6 +239,8 @@ func (c *conn) suffer(fx *sim.Fired) (int, error) {
 		return min(max(k, 0), n-1), nil
 	case "noscript":
 		clear(s.loaded)
+	case "oom", "readonly":
+		s.trouble = fx.Effect
 	case "evict":
 		key := fx.Param
 		for i := 0; key == "" && i < n; i++ {

@@ -25,6 +25,10 @@ type DB struct {
 var (
 	// ErrWrongType: the key holds a value of another type.
 	ErrWrongType = errors.New("WRONGTYPE Operation against a key holding the wrong kind of value")
+	// ErrOOM: memory is short, and the command might need some.
+	ErrOOM = errors.New("OOM command not allowed when used memory > 'maxmemory'")
+	// ErrReadOnly: the server is a replica, and the command writes.
+	ErrReadOnly = errors.New("READONLY You can't write against a read only replica")
 	// ErrUndeclared: a script used a key that is not among its KEYS.
 	ErrUndeclared = errors.New("ERR Script attempted to access a key that it did not declare")
 )
@@ -46,7 +50,7 @@ func (db *DB) Get(k string) (string, bool) {
 
 // Set stores a string, whatever k held, without a TTL.
 func (db *DB) Set(k, v string) {
-	if !db.may(k) {
+	if !db.mayGrow() || !db.may(k) {
 		return
 	}
 	if db.s.db.Set(k, v) != nil { // of another type
@@ -59,7 +63,7 @@ func (db *DB) Set(k, v string) {
 
 // SetPX stores a string, whatever k held, for ttlMs ms. The TTL must be positive.
 func (db *DB) SetPX(k, v string, ttlMs int64) {
-	if ttlMs <= 0 {
+	if db.mayGrow() && ttlMs <= 0 {
 		db.fail(errors.New("ERR invalid expire time in 'set' command"))
 		return
 	}
@@ -73,7 +77,7 @@ func (db *DB) SetPX(k, v string, ttlMs int64) {
 func (db *DB) Del(keys ...string) int {
 	n := 0
 	for _, k := range keys {
-		if db.may(k) && db.s.remove(k) {
+		if db.mayShrink() && db.may(k) && db.s.remove(k) {
 			db.s.wrote(k)
 			n++
 		}
@@ -87,7 +91,7 @@ func (db *DB) Exists(k string) bool { return db.may(k) && db.s.db.Exists(k) }
 // PExpire lets k live for ttlMs ms more. It returns false if there is no such key;
 // a TTL that is not positive deletes it.
 func (db *DB) PExpire(k string, ttlMs int64) bool {
-	if !db.Exists(k) {
+	if !db.mayShrink() || !db.Exists(k) {
 		return false
 	}
 	if ttlMs > 0 {
@@ -137,7 +141,7 @@ func (db *DB) HSet(k string, pairs ...string) {
 		db.fail(errors.New("ERR wrong number of arguments for 'hset' command"))
 		return
 	}
-	if db.takes(k, "hash") {
+	if db.mayGrow() && db.takes(k, "hash") {
 		db.s.db.HSet(k, pairs...)
 		db.s.wrote(k)
 	}
@@ -145,7 +149,7 @@ func (db *DB) HSet(k string, pairs ...string) {
 
 // HDel deletes fields of a hash and returns how many there were.
 func (db *DB) HDel(k string, fields ...string) int {
-	if !db.holds(k, "hash") {
+	if !db.mayShrink() || !db.holds(k, "hash") {
 		return 0
 	}
 	n := int(db.s.number("HDEL", append([]string{k}, fields...)...))
@@ -163,7 +167,7 @@ func (db *DB) HLen(k string) int {
 
 // ZAdd puts a member into a sorted set, or gives it a new score.
 func (db *DB) ZAdd(k string, score float64, member string) {
-	if db.takes(k, "zset") {
+	if db.mayGrow() && db.takes(k, "zset") {
 		_, _ = db.s.db.ZAdd(k, score, member) // the type is right
 		db.s.wrote(k)
 	}
@@ -172,7 +176,7 @@ func (db *DB) ZAdd(k string, score float64, member string) {
 // ZRem removes members of a sorted set and returns how many there were.
 func (db *DB) ZRem(k string, members ...string) int {
 	n := 0
-	if !db.holds(k, "zset") {
+	if !db.mayShrink() || !db.holds(k, "zset") {
 		return 0
 	}
 	for _, m := range members {
@@ -218,6 +222,9 @@ func (db *DB) ZRange(k string, start, stop int) []string {
 // there were: ZREMRANGEBYSCORE k -inf ceil.
 func (db *DB) ZRemUpTo(k string, ceil float64) int {
 	var due []string
+	if !db.mayShrink() {
+		return 0
+	}
 	for member, score := range db.zset(k) { //sim:unordered it collects what is removed together
 		if score <= ceil {
 			due = append(due, member)
@@ -228,7 +235,7 @@ func (db *DB) ZRemUpTo(k string, ceil float64) int {
 
 // SAdd puts members into a set and returns how many were new.
 func (db *DB) SAdd(k string, members ...string) int {
-	if !db.takes(k, "set") {
+	if !db.mayGrow() || !db.takes(k, "set") {
 		return 0
 	}
 	n, _ := db.s.db.SetAdd(k, members...)
@@ -238,7 +245,7 @@ func (db *DB) SAdd(k string, members ...string) int {
 
 // SRem removes members of a set and returns how many there were.
 func (db *DB) SRem(k string, members ...string) int {
-	if !db.holds(k, "set") {
+	if !db.mayShrink() || !db.holds(k, "set") {
 		return 0
 	}
 	n, _ := db.s.db.SRem(k, members...)
@@ -257,7 +264,7 @@ func (db *DB) SIsMember(k, member string) bool {
 
 // RPush appends values to a list and returns its length.
 func (db *DB) RPush(k string, values ...string) int {
-	if !db.takes(k, "list") {
+	if !db.mayGrow() || !db.takes(k, "list") {
 		return 0
 	}
 	n, _ := db.s.db.Push(k, values...)
@@ -267,6 +274,9 @@ func (db *DB) RPush(k string, values ...string) int {
 
 // LTrimLast keeps the last n elements of a list: LTRIM k -n -1. n must be positive.
 func (db *DB) LTrimLast(k string, n int) {
+	if !db.mayShrink() {
+		return
+	}
 	list := db.list(k)
 	for range len(list) - n {
 		_, _ = db.s.db.Lpop(k)
@@ -292,7 +302,7 @@ func (db *DB) LIndex(k string, i int) (string, bool) {
 
 // LPop takes the first element of a list, if there is one.
 func (db *DB) LPop(k string) (string, bool) {
-	if len(db.list(k)) == 0 {
+	if !db.mayShrink() || len(db.list(k)) == 0 {
 		return "", false
 	}
 	v, err := db.s.db.Lpop(k)
@@ -335,6 +345,19 @@ func (db *DB) fail(err error) {
 func (db *DB) may(k string) bool {
 	if db.err == nil && db.keys != nil && !slices.Contains(db.keys, k) {
 		db.err = fmt.Errorf("%w: %q", ErrUndeclared, k)
+	}
+	return db.err == nil
+}
+
+// mayShrink says whether the script may write what needs no memory.
+func (db *DB) mayShrink() bool { return db.mayWrite(false) }
+
+// mayGrow says whether the script may write what may need memory.
+func (db *DB) mayGrow() bool { return db.mayWrite(true) }
+
+func (db *DB) mayWrite(grows bool) bool {
+	if db.err == nil {
+		db.err = db.s.forbid(true, grows)
 	}
 	return db.err == nil
 }

@@ -167,6 +167,11 @@ func (s *Server) hook(peer *server.Peer, name string, args ...string) bool {
 			return true
 		}
 	}
+	if err := s.forbid(cmd.effect != reads, cmd.grows); err != nil {
+		s.view.fail(err)
+		peer.WriteError(err.Error())
+		return true
+	}
 	s.inScript = false // what perform asks is not asked by the script
 	reply := s.perform(cmd, request, func(args ...string) []byte { return s.dispatch(peer.Ctx, args) })
 	s.inScript = true

@@ -59,6 +59,9 @@ type Server struct {
 	view     DB   // of the script that runs
 	inScript bool // miniredis runs a script
 
+	trouble string // the effect oom or readonly, on the call under way
+	began   bool   // the script under way has written
+
 	watchers []func(WriteInfo)
 	written  []string // by the call that is carried out
 }
@@ -147,6 +150,7 @@ func (s *Server) report(task, verb, subject string) {
 
 // serve runs one request and appends its reply.
 func (s *Server) serve(cmd *command, args []string, out []byte) []byte {
+	s.began = false
 	switch cmd.name {
 	case "eval", "evalsha":
 		return s.eval(cmd, args, out)
@@ -162,12 +166,28 @@ func (s *Server) serve(cmd *command, args []string, out []byte) []byte {
 // next one.
 func (s *Server) plain(cmd *command, args []string) []byte {
 	keys := cmd.keys(args)
+	if err := s.forbid(cmd.effect != reads, cmd.grows); err != nil {
+		return appendError(nil, err.Error())
+	}
 	s.prepare(keys)
 	reply := s.perform(cmd, args, s.ask)
 	if cmd.effect != reads {
 		s.settle(keys)
 	}
 	return reply
+}
+
+// forbid is the error of a command that the trouble of the call does not let through.
+// Redis lets a script go on that has begun to write before it needs memory.
+func (s *Server) forbid(writes, grows bool) error {
+	switch {
+	case s.trouble == "readonly" && writes:
+		return ErrReadOnly
+	case s.trouble == "oom" && grows && !s.began:
+		return ErrOOM
+	}
+	s.began = s.began || writes
+	return nil
 }
 
 // run is plain for DB.Do.

@@ -36,6 +36,8 @@ var effects = []*FaultEffect{
 	{"redis", "noscript", "Redis has forgotten the script (NOSCRIPT).", nil},
 	{"redis", "evict", "`key`, or the first key of the command, is evicted before it runs.", []string{"key"}},
 	{"redis", "cut", "The `first` commands of a pipeline (half of them) are carried out, then the connection breaks.", []string{"first"}},
+	{"redis", "oom", "Memory is short: a command that may need some is refused, and a script whose first write is one.", nil},
+	{"redis", "readonly", "Redis is a replica: commands and scripts that write are refused.", nil},
 	{"redis", "outage", "Redis is away: connections are refused, for its time.", nil},
 
 	{"hub", "reject", "The hub answers `status` (400) and does nothing.", []string{"status"}},

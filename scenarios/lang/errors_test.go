@@ -66,7 +66,7 @@ var badBodies = []struct{ body, want string }{
 	{"fault hubb lost", "4:7: unknown word hubb (did you mean hub?)"},
 	{"fault hub", "4:1: a service is missing after fault (one of redis, hub, callback, worker, content, artifacts)"},
 	{"fault hub lsot", "4:11: unknown effect lsot of hub (did you mean lost?)"},
-	{"fault redis drop", "4:13: unknown effect drop of redis (one of refuse, lost, slow, late, hang, down, crash, pause, noscript, evict, cut, outage)"},
+	{"fault redis drop", "4:13: unknown effect drop of redis (one of refuse, lost, slow, late, hang, down, crash, pause, noscript, evict, cut, oom, readonly, outage)"},
 	{"fault hub slow", "4:11: delay is missing: slow needs it (as in slow delay=5s)"},
 	{"fault hub lost delay=5s", "4:22: delay means nothing to lost"},
 	{"fault hub lost for=5s until=6s", "4:29: a fault ends by for or by until, not by both"},
