@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/animastor/orchestra/fakes/redis"
 	"github.com/animastor/orchestra/properties"
 	"github.com/animastor/orchestra/scenarios/lang"
 	"github.com/animastor/orchestra/scenarios/syntax"
@@ -18,6 +19,9 @@ type RunOptions struct {
 	Keep   int  // events of the trace to hold on to; 0: all
 	Record bool // keep the run as a scenario
 	Update bool // rewrite golden blocks instead of comparing them
+	// Twins may put broken twins of scripts in the place of the true ones, by name: a
+	// test of what would find such a defect. It means nothing beside Lua.
+	Twins func(map[string]redis.Twin)
 	// Beat is told now and then how far the run is: a watchdog's business.
 	Beat func(steps int, running string)
 }

@@ -18,7 +18,7 @@ import (
 
 // build makes the world of a program: what must be known before anything else is.
 func (r *run) build(seed uint64) {
-	o := wire.Options{Seed: seed, Lua: r.opts.Lua, Keep: r.opts.Keep, Engines: 1, Latency: wire.DefaultLatency()}
+	o := wire.Options{Seed: seed, Lua: r.opts.Lua, Twins: r.opts.Twins, Keep: r.opts.Keep, Engines: 1, Latency: wire.DefaultLatency()}
 	for i := range r.prog.Steps {
 		s := &r.prog.Steps[i]
 		switch s.Verb.Name {

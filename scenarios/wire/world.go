@@ -33,8 +33,9 @@ const (
 // Options are the settings of a World.
 type Options struct {
 	Seed    uint64
-	Lua     bool // run the scripts themselves instead of their twins
-	Keep    int  // events of the trace to hold on to; 0: all
+	Lua     bool                        // run the scripts themselves instead of their twins
+	Twins   func(map[string]redis.Twin) // may change them: what a defect would do; nil: nothing
+	Keep    int                         // events of the trace to hold on to; 0: all
 	Engines int
 	Config  engine.Config
 	Latency map[string]sim.Latency // nil: DefaultLatency
@@ -90,7 +91,7 @@ func New(o Options) *World {
 	s := sim.New(sim.Options{Seed: o.Seed, Latency: o.Latency, Keep: o.Keep})
 	o.Hub.APIKey = hubKey
 	w := &World{Sim: s, opts: o, hubProc: s.Process("hub"), pools: map[string]*workers.Pool{}, files: map[string]string{}}
-	w.Redis = redis.New(s, redis.Options{Scripts: scripts(), Lua: o.Lua, Subject: subject})
+	w.Redis = redis.New(s, redis.Options{Scripts: scripts(o.Twins), Lua: o.Lua, Subject: subject})
 	w.Hub = hub.New(s, w.hubProc, o.Hub)
 	w.Content = content.New(s)
 	w.Artifacts = artifacts.New(s, func(path string) string { return w.files[path] })
@@ -357,9 +358,12 @@ func (w *World) insist(name string, do func(context.Context) error) {
 	})
 }
 
-// scripts are the engine's scripts with their twins.
-func scripts() []redis.Script {
+// scripts are the engine's scripts with their twins, after change has seen to them.
+func scripts(change func(map[string]redis.Twin)) []redis.Script {
 	twins := Twins()
+	if change != nil {
+		change(twins)
+	}
 	var out []redis.Script
 	for _, s := range store.Scripts() {
 		twin, ok := twins[s.Name]
