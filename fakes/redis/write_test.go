@@ -103,6 +103,7 @@ func TestOnWriteNamesTheCall(t *testing.T) {
 	sc.s.DB().HSet("intent", "generation", "7", "status", "active")
 	var infos []redis.WriteInfo
 	sc.s.OnWrite(func(info redis.WriteInfo) { infos = append(infos, info) })
+	sc.s.DB().Set("past all calls", "v")
 	sc.fault("set", sim.Rule{Effect: "lost"})
 	sc.fault("del", sim.Rule{Effect: "refuse"})
 	sc.run(func(ctx context.Context) {
