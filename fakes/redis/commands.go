@@ -89,19 +89,18 @@ func lookup(args []string) (cmd *command, refusal string) {
 	if len(args) == 0 {
 		return nil, "ERR empty command"
 	}
-	cmd, ok := commands[args[0]]
-	if !ok {
-		cmd, ok = commands[strings.ToLower(args[0])]
-	}
-	name := strings.ToUpper(args[0])
-	switch reason := refusals[strings.ToLower(args[0])]; {
-	case ok:
+	if cmd := commands[args[0]]; cmd != nil {
 		return cmd, ""
-	case reason != "":
-		return nil, fmt.Sprintf("ERR %s is not simulated: %s", name, reason)
-	default:
-		return nil, fmt.Sprintf("ERR %s is not simulated: give its keys and effect in the table of fakes/redis", name)
 	}
+	name := strings.ToLower(args[0])
+	if cmd := commands[name]; cmd != nil {
+		return cmd, ""
+	}
+	remedy, known := refusals[name]
+	if !known {
+		remedy = "give its keys and effect in the table of fakes/redis"
+	}
+	return nil, fmt.Sprintf("ERR %s is not simulated: %s", strings.ToUpper(name), remedy)
 }
 
 // keys are the keys that a request names: a script's are its KEYS.
