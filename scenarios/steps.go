@@ -201,7 +201,10 @@ func (r *run) fault(s *lang.Step) {
 		Rate: a.Percent("rate"), Count: int(a.Count("count")), From: r.w.Sim.Elapsed(), Match: matcher(a)}
 	if a.Has("nth") {
 		n := a.CountRange("nth")
-		rule.NthMin, rule.NthMax = int(n.Min), int(min(n.Max, math.MaxInt32))
+		rule.NthMin = int(n.Min)
+		if n.Max < math.MaxInt32 {
+			rule.NthMax = int(n.Max)
+		}
 	}
 	if a.Has("call") {
 		rule.Count = 1 // a name comes once

@@ -28,13 +28,14 @@ type Scheduler struct {
 	stages   []string
 	token    string
 	number   int64
-	refusals map[ports.StageID]string // the reason of the last tick, for stages that were refused
+	refusals map[ports.StageID]string    // the reason of the last tick, for stages that were refused
+	unread   map[ports.StageID]time.Time // when a stage could last not be begun because something could not be read
 }
 
 // New returns a scheduler for the given stages, in the order in which a scene goes
 // through them. token identifies the process in the tick lock.
 func New(d *dispatch.Dispatcher, stages []string, token string) *Scheduler {
-	return &Scheduler{d: d, stages: stages, token: token, refusals: map[ports.StageID]string{}}
+	return &Scheduler{d: d, stages: stages, token: token, refusals: map[ports.StageID]string{}, unread: map[ports.StageID]time.Time{}}
 }
 
 // Tick looks at every active scene once. It returns the summary, and an error if
@@ -166,13 +167,15 @@ func (t *tick) adopt(ctx context.Context) {
 }
 
 // start begins as many candidates as there are free slots, those first that were
-// begun longest ago, and waits a little for their jobs to go out.
+// begun longest ago, and waits a little for their jobs to go out. A slot that a
+// candidate did not take after all goes to the next one, so that scenes that cannot
+// be read keep no others waiting.
 func (t *tick) start(ctx context.Context) {
 	if len(t.candidates) == 0 {
 		return
 	}
 	slices.SortFunc(t.candidates, func(a, b store.StageView) int {
-		return cmp.Or(a.Started.Compare(b.Started), a.Stage.Compare(b.Stage))
+		return cmp.Or(t.turn(a).Compare(t.turn(b)), a.Stage.Compare(b.Stage))
 	})
 	used, err := t.d.Store.SlotsUsed(ctx, t.s.stages)
 	if err != nil {
@@ -184,56 +187,101 @@ func (t *tick) start(ctx context.Context) {
 	for _, stage := range t.s.stages {
 		free[stage] = t.d.Profile(stage).Slots - used[stage]
 	}
-	g := t.d.Runtime.Group()
-	var answers []*dispatch.Started
-	for _, v := range t.candidates {
-		if free[v.Stage.Stage] <= 0 {
-			t.refuse(v, outcome.Backpressure, "")
-			continue
-		}
-		free[v.Stage.Stage]--
-		a := &dispatch.Started{}
-		answers = append(answers, a)
-		g.Go(ctx, "dispatch", func(ctx context.Context) {
-			err := t.d.Runtime.Isolate(func() error {
-				*a = t.d.Start(ctx, v)
-				return nil
-			})
-			if err != nil {
-				*a = dispatch.Started{Answer: dispatch.Unread}
-				t.d.Observer.Observe(ports.Trouble{Scene: v.Stage.SceneID, Op: "dispatch", Err: err})
-			}
-			if a.Answer == dispatch.Refused {
-				t.d.Observer.Observe(ports.Refusal{Stage: v.Stage, Reason: a.Reason, Stored: a.Stored})
-			}
-		})
-	}
 	wait, cancel := t.d.Runtime.WithTimeout(ctx, waitAtMost)
 	defer cancel()
-	_ = g.Wait(wait) // what still runs is counted as running
-	for _, a := range answers {
-		t.count(*a)
+	for wait.Err() == nil && len(t.candidates) > 0 {
+		tries := t.launch(ctx, free)
+		if len(tries) == 0 {
+			break
+		}
+		g := t.d.Runtime.Group()
+		for _, try := range tries {
+			g.Go(ctx, "dispatch", try.run)
+		}
+		_ = g.Wait(wait) // what still runs is counted as running
+		for _, try := range tries {
+			t.count(try, free)
+		}
+	}
+	for _, v := range t.candidates {
+		t.refuse(v, outcome.Backpressure, "")
 	}
 	t.finishRefusals(ctx)
 }
 
-func (t *tick) count(a dispatch.Started) {
-	switch a.Answer {
+// turn is what candidates are ordered by: when a stage was last begun, or last
+// could not be.
+func (t *tick) turn(v store.StageView) time.Time {
+	if tried := t.s.unread[v.Stage]; tried.After(v.Started) {
+		return tried
+	}
+	return v.Started
+}
+
+// launch takes from the candidates as many as there are free slots for.
+func (t *tick) launch(ctx context.Context, free map[string]int) []*try {
+	var tries []*try
+	var rest []store.StageView
+	for _, v := range t.candidates {
+		if free[v.Stage.Stage] <= 0 {
+			rest = append(rest, v)
+			continue
+		}
+		free[v.Stage.Stage]--
+		tries = append(tries, &try{d: t.d, view: v})
+	}
+	t.candidates = rest
+	return tries
+}
+
+// try is one candidate that is being started.
+type try struct {
+	d    *dispatch.Dispatcher
+	view store.StageView
+	got  dispatch.Started
+}
+
+func (y *try) run(ctx context.Context) {
+	err := y.d.Runtime.Isolate(func() error {
+		y.got = y.d.Start(ctx, y.view)
+		return nil
+	})
+	if err != nil {
+		y.got = dispatch.Started{Answer: dispatch.Unread}
+		y.d.Observer.Observe(ports.Trouble{Scene: y.view.Stage.SceneID, Op: "dispatch", Err: err})
+	}
+	if y.got.Answer == dispatch.Refused {
+		y.d.Observer.Observe(ports.Refusal{Stage: y.view.Stage, Reason: y.got.Reason, Stored: y.got.Stored})
+	}
+}
+
+// count counts what became of a try, and gives the slot back that it did not take.
+func (t *tick) count(y *try, free map[string]int) {
+	stage := y.view.Stage
+	delete(t.s.unread, stage)
+	switch y.got.Answer {
 	case "", dispatch.Pending:
 		t.sum.Running++
 	case dispatch.Sent:
 		t.sum.Dispatched++
 	case dispatch.Completed:
 		t.sum.Completed++
+		free[stage.Stage]++
 	case dispatch.Nothing:
-		if a.Deferred {
+		free[stage.Stage]++
+		if y.got.Deferred {
 			t.sum.Deferred++
 		} else {
 			t.sum.Errors++
 		}
 	case dispatch.Refused:
-		t.tally(a.Reason)
+		if y.got.Reason != outcome.Backpressure {
+			free[stage.Stage]++
+		}
+		t.tally(y.got.Reason)
 	default:
+		free[stage.Stage]++
+		t.s.unread[stage] = t.d.Runtime.Now()
 		t.sum.Errors++
 	}
 }

@@ -71,6 +71,7 @@ type World struct {
 	api     *replica
 	engines []*replica
 	pools   map[string]*workers.Pool
+	closed  bool
 	files   map[string]string // what a path of the artifact tree is about, as jobs are named
 }
 
@@ -118,7 +119,10 @@ func (w *World) Start() {
 }
 
 // Close ends every task of the world.
-func (w *World) Close() { w.Sim.Close() }
+func (w *World) Close() {
+	w.closed = true
+	w.Sim.Close()
+}
 
 // replica makes a process with the engine's code in it.
 func (w *World) replica(name string) *replica {
@@ -227,9 +231,12 @@ func (w *World) SetHub(o hub.Options) {
 	w.Hub.Set(o)
 }
 
+// replicas are all processes that run the engine's code.
+func (w *World) replicas() []*replica { return append(slices.Clone(w.engines), w.api) }
+
 // process finds a process by name: e1, hub, image-1.
 func (w *World) process(name string) (*sim.Process, *replica) {
-	for _, r := range w.engines {
+	for _, r := range w.replicas() {
 		if r.p.Name() == name {
 			return r.p, r
 		}
@@ -249,7 +256,9 @@ func (w *World) Restart(name string) {
 	if r != nil {
 		p.Restart()
 		w.build(r)
-		w.run(r)
+		if r != w.api {
+			w.run(r)
+		}
 		return
 	}
 	if p == w.hubProc {
@@ -296,7 +305,7 @@ func (w *World) Heal(deadline time.Duration) {
 		return r.Count == 0 && r.NthMax == 0 && (r.Until == 0 || r.Until >= deadline)
 	})
 	w.SetHub(hub.Options{NoFences: w.opts.Hub.NoFences})
-	for _, r := range w.engines {
+	for _, r := range w.replicas() {
 		r.p.Resume()
 		if !r.p.Alive() {
 			w.Restart(r.p.Name())
@@ -319,17 +328,29 @@ func (w *World) Heal(deadline time.Duration) {
 
 // Ask lets the client ask the engine for something, and insist until it is done.
 func (w *World) Ask(op string, t engine.Target) {
-	e := w.api.engine
-	do := map[string]func(context.Context, engine.Target) (engine.Report, error){
-		"request": e.Request, "regenerate": e.Regenerate, "reset": e.Reset, "cancel": e.Cancel, "delete": e.Delete,
-	}[op]
-	w.insist(op, func(ctx context.Context) error { _, err := do(ctx, t); return err })
+	w.insist(op, func(ctx context.Context, e *engine.Engine) error {
+		var err error
+		switch op {
+		case "request":
+			_, err = e.Request(ctx, t)
+		case "regenerate":
+			_, err = e.Regenerate(ctx, t)
+		case "reset":
+			_, err = e.Reset(ctx, t)
+		case "cancel":
+			_, err = e.Cancel(ctx, t)
+		case "delete":
+			_, err = e.Delete(ctx, t)
+		default:
+			panic("wire: the client cannot ask for " + op)
+		}
+		return err
+	})
 }
 
 // ClearDeferrals clears the backoff windows of a book, or of one scene of it.
 func (w *World) ClearDeferrals(s ports.SceneID) {
-	e := w.api.engine
-	w.insist("clear", func(ctx context.Context) (err error) {
+	w.insist("clear", func(ctx context.Context, e *engine.Engine) (err error) {
 		if s.Scene == "" {
 			_, err = e.ClearDeferralsForBook(ctx, s.Book)
 		} else {
@@ -339,22 +360,40 @@ func (w *World) ClearDeferrals(s ports.SceneID) {
 	})
 }
 
-// insist runs a task of the client until it succeeds, for ten minutes at most.
-func (w *World) insist(name string, do func(context.Context) error) {
-	p := w.api.p
+// insist does something in a task of the client until it succeeds, through crashes
+// of the client, which starts again a second later, and for 600 tries at most.
+func (w *World) insist(name string, do func(context.Context, *engine.Engine) error) {
 	w.Recorder.asking++
-	p.Go(p.Context(), name, func(ctx context.Context) {
-		var err error
-		for range 600 {
-			if err = do(ctx); err == nil {
+	tries := 0
+	w.attend(name, func(ctx context.Context) {
+		for ; tries < 600; tries++ {
+			err := do(ctx, w.api.engine)
+			if err == nil {
 				break
 			}
 			observer{w.Sim}.Observe(ports.Trouble{Op: name, Err: err})
-			if p.Sleep(ctx, time.Second) != nil {
-				break
+			if w.api.p.Sleep(ctx, time.Second) != nil {
+				return
 			}
 		}
 		w.Recorder.asking--
+	})
+}
+
+// attend runs a task of the client, and again after each crash, until it returns.
+func (w *World) attend(name string, task func(context.Context)) {
+	if !w.api.p.Alive() {
+		w.Restart(w.api.p.Name())
+	}
+	done := false
+	w.api.p.Go(w.api.p.Context(), name, func(ctx context.Context) {
+		defer func() {
+			if !done && !w.closed {
+				w.Sim.At(w.Sim.Elapsed()+time.Second, "client/"+name, func() { w.attend(name, task) })
+			}
+		}()
+		task(ctx)
+		done = true
 	})
 }
 
