@@ -90,13 +90,14 @@ func newLedger(v *View) *ledger {
 		cancelled: map[string]bool{}, foreign: map[string]bool{}, parsed: map[string]keys.Key{}}
 }
 
-// reload takes over what was written past the calls.
+// reload takes over what was written past the calls. A key that no call has written
+// before is foreign.
 func (l *ledger) reload() {
 	for _, k := range l.view.Redis.Keys() {
-		if !l.foreign[k] {
+		if _, seen := l.parsed[k]; !seen {
 			l.foreign[k] = true
-			l.apply(redis.WriteInfo{Keys: []string{k}})
 		}
+		l.apply(redis.WriteInfo{Keys: []string{k}})
 	}
 }
 

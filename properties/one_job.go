@@ -12,7 +12,7 @@ import (
 
 // oneJob: at the hub at most one job for a unit and generation is queued or running,
 // whatever its id; and a good result of a job is accepted again only after its
-// completion marker was released, or lost.
+// completion marker was released, or what Redis knew of it was lost.
 //
 // That a dispatch takes a finished artifact for the result of its job (`cached`) is no
 // second result.
@@ -68,6 +68,9 @@ func (p *oneJob) event(e *sim.Event) {
 }
 
 func (p *oneJob) write(c *change) {
+	if c.Verb == "renew" {
+		p.forget(c)
+	}
 	at := slices.IndexFunc(c.Parts, func(k keys.Key) bool { return k.Family == keys.FamilyTaskDone })
 	if at < 0 {
 		return
@@ -85,6 +88,21 @@ func (p *oneJob) write(c *change) {
 		p.broken(keys.Subject(c.Keys[at]), "its result was accepted twice", first, c.event())
 	}
 	p.done[job] = c.event()
+}
+
+// forget gives up results that a renewal had to write as unknown: the set of jobs was
+// evicted, or its time was over, and they are asked for once more.
+func (p *oneJob) forget(c *change) {
+	for i, k := range c.Parts {
+		if k.Family != keys.FamilyDispatchJobs {
+			continue
+		}
+		for job, state := range p.Redis.HGetAll(c.Keys[i]) {
+			if state == "unknown" {
+				delete(p.done, job)
+			}
+		}
+	}
 }
 
 // cached says whether the result that was accepted is an artifact that stood already.

@@ -284,6 +284,12 @@ func TestOneJob(t *testing.T) {
 			accept(b, "d1", "x.png")
 			accept(b, "d2", "cached")
 		}, ""},
+		{"a second result after the first was evicted", func(b *bench) {
+			accept(b, "d1", "x.png")
+			b.redis.Evict(keys.DispatchJobs("d1"))
+			b.write("e1/renew", "renew", func(db *redis.DB) { db.HSet(keys.DispatchJobs("d1"), keys.Job(s1, "u1", 1), "unknown") }, keys.DispatchJobs("d1"))
+			accept(b, "d1", "x.png")
+		}, ""},
 		{"a second result after a release", func(b *bench) {
 			accept(b, "d1", "x.png")
 			marker := keys.TaskDone(keys.Job(s1, "u1", 1))

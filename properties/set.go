@@ -86,6 +86,9 @@ type named struct {
 
 // New returns a set with every property on.
 func New(v View) *Set {
+	if v.Tick == 0 {
+		v.Tick = 5 * time.Second // as the engine has it
+	}
 	s := &Set{view: v, off: map[string]string{}, count: map[string]int{}}
 	s.ledger = newLedger(&s.view)
 	for _, p := range list {
@@ -127,6 +130,9 @@ func (s *Set) start() {
 func (s *Set) Event(e *sim.Event) {
 	if e.Data == nil && e.Kind == "call" {
 		return // writes come by Write, and the rest as typed events
+	}
+	if _, engine := e.Data.(ports.Started); engine && e.At == 0 {
+		s.Reload() // what was set up
 	}
 	s.start()
 	if e.Kind == "evict" {

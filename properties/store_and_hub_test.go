@@ -131,8 +131,7 @@ func TestTimers(t *testing.T) {
 		{"adopts it again", func(b *bench) {
 			b.begin(s1, "d1", 1)
 			renew(b, "not_owner", true)
-			b.write("e1/engine", "adopt", b.lock, keys.AssetState(s1.SceneID))
-			renew(b, "ok", false)
+			b.tell("e1/renew", ports.Renewal{Stage: s1, Dispatch: "d1", Holder: "another", Verdict: "ok"})
 		}, ""},
 		{"after the end", func(b *bench) {
 			b.begin(s1, "d1", 1)

@@ -17,8 +17,9 @@ type timers struct {
 	renewals map[renewer]*renewal
 }
 
-// renewer is one life of a process and what it renews.
-type renewer struct{ incarnation, dispatch string }
+// renewer is one life of a process and what it renews. A process that adopts its own
+// dispatch, after it slept, does so under the name of another holder.
+type renewer struct{ incarnation, holder, dispatch string }
 
 type renewal struct {
 	last    sim.Event
@@ -26,28 +27,16 @@ type renewal struct {
 	late    int // good answers after the end
 }
 
-var (
-	_ eventer = (*timers)(nil)
-	_ writer  = (*timers)(nil)
-)
+var _ eventer = (*timers)(nil)
 
 func newTimers(w *watch) any { return &timers{w, map[renewer]*renewal{}} }
-
-// write lets a process that adopts a dispatch renew it, whatever was before.
-func (p *timers) write(c *change) {
-	for _, m := range c.Rows {
-		if c.Verb == "adopt" {
-			delete(p.renewals, renewer{incarnation(c.Task), m.After.Dispatch})
-		}
-	}
-}
 
 func (p *timers) event(e *sim.Event) {
 	d, ok := e.Data.(ports.Renewal)
 	if !ok {
 		return
 	}
-	key := renewer{incarnation(e.Process), d.Dispatch}
+	key := renewer{incarnation(e.Process), d.Holder, d.Dispatch}
 	r, known := p.renewals[key]
 	if !known {
 		r = &renewal{}

@@ -14,7 +14,7 @@ type View struct {
 	World    *sim.World
 	Redis    redis.Peek
 	Profile  func(stage string) asset.Profile // the limits in force
-	Tick     time.Duration                    // between two ticks of one replica
+	Tick     time.Duration                    // between two ticks of one replica; 0: 5 s
 	Replicas int
 
 	// Scenes lists every scene that the scenario declares.
