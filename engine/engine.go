@@ -27,7 +27,7 @@ type Config struct {
 // Deps are the parts of the world that an engine needs. All are required.
 type Deps struct {
 	Runtime   ports.Runtime
-	Redis     redis.UniversalClient
+	Redis     redis.UniversalClient // the engine's own: it gets a hook
 	Hub       ports.Hub
 	Content   ports.Content
 	Artifacts ports.Artifacts
@@ -55,6 +55,9 @@ func New(cfg Config, deps Deps) *Engine {
 	if cfg.Outbox == 0 {
 		cfg.Outbox = 5 * time.Second
 	}
+	bounded := deadlines{deps.Runtime, deps.Content, deps.Artifacts}
+	deps.Redis.AddHook(bounded)
+	deps.Content, deps.Artifacts = bounded, bounded
 	e := &Engine{cfg: cfg, deps: deps, store: store.New(deps.Redis)}
 	executors := []stage.Stage{&stage.Image{Artifacts: deps.Artifacts}}
 	for _, s := range executors {

@@ -84,8 +84,9 @@ type Finish struct {
 type Renewal struct {
 	Stage    StageID
 	Dispatch string
+	Holder   string // in whose name; each adoption has its own
 	Verdict  string // ok, not_owner, finished, error
-	Stopped  bool   // no further renewal of this dispatch will run in this process
+	Stopped  bool   // no further renewal of this dispatch will run in its name
 }
 
 // Retired: a scene left the active index.

@@ -54,7 +54,7 @@ func (d *Dispatcher) Start(ctx context.Context, v store.StageView) Started {
 		return Started{Answer: Unread}
 	}
 	l := &live{stage: v.Stage, dispatch: "dispatch-" + d.Runtime.Token(), generation: v.Intent.Generation,
-		version: w.scene.Version, floor: v.Floor, started: d.Runtime.Now()}
+		version: w.scene.Version, floor: v.Floor, holder: d.holder, started: d.Runtime.Now()}
 	for _, unit := range w.plan.Units {
 		l.jobs = append(l.jobs, &job{id: keys.Job(l.stage, unit, l.generation), unit: unit, state: outstanding})
 	}
@@ -72,7 +72,19 @@ func (d *Dispatcher) Start(ctx context.Context, v store.StageView) Started {
 	if w.ending == "" && !w.plan.Complete() {
 		d.Runtime.Go(ctx, "renew", func(ctx context.Context) { d.renew(ctx, l) })
 	}
-	return d.execute(ctx, l, w)
+	var s Started
+	panicked := d.Runtime.Isolate(func() error {
+		s = d.execute(ctx, l, w)
+		return nil
+	})
+	if panicked != nil {
+		// Left alone it would be renewed for good, and nobody would look after it (DS3).
+		d.trouble(v.Stage.SceneID, "dispatch", panicked)
+		keep := !d.purge(ctx, l.dispatch)
+		d.finish(ctx, l, ending{outcome: "nothing", state: asset.Pending, verdict: verdictOf(outcome.DispatchError), idle: store.Increase, keepReceipts: keep})
+		return Started{Answer: Nothing, Reason: outcome.DispatchError}
+	}
+	return s
 }
 
 // plan reads what the stage needs. An error means that it could not be told, and

@@ -41,7 +41,7 @@ func (d *Dispatcher) Complete(ctx context.Context, r ports.JobResult) error {
 	if view.Dispatch != r.DispatchID {
 		return nil
 	}
-	l := &live{stage: id, dispatch: r.DispatchID, generation: r.Generation, fence: r.Fence, version: view.Version, floor: view.Floor}
+	l := &live{stage: id, dispatch: r.DispatchID, generation: r.Generation, fence: r.Fence, version: view.Version, floor: view.Floor, holder: d.holder}
 	d.settle(ctx, l)
 	return nil
 }
@@ -58,16 +58,30 @@ func validResult(r ports.JobResult) error {
 	return nil
 }
 
+// resultOf is what the hub's account of an ended job says. A result that speaks of
+// another job is none of this one, which has then ended without.
+func resultOf(s ports.JobStatus) ports.JobResult {
+	r, j := *s.Result, s.Job
+	if r.JobID == j.JobID && r.DispatchID == j.DispatchID && r.Fence == j.Fence && validResult(r) == nil {
+		return r
+	}
+	return ports.JobResult{JobID: j.JobID, DispatchID: j.DispatchID, BookID: j.BookID, ChapterID: j.ChapterID, SceneID: j.SceneID,
+		Stage: j.Stage, UnitID: j.UnitID, Generation: j.Generation, Fence: j.Fence, Version: j.Version,
+		Worker: r.Worker, Code: outcome.ArtifactMissing, Message: "the worker reported another job's result"}
+}
+
 // settle ends a dispatch whose jobs are all done or failed. One caller at a time
 // runs it; a proof that is unknown leaves the dispatch live, and it is tried again.
 func (d *Dispatcher) settle(ctx context.Context, l *live) {
-	verdict, err := d.Store.Claim(ctx, l.stage, l.dispatch, d.holder)
+	verdict, err := d.Store.Claim(ctx, l.stage, l.dispatch, l.holder)
 	if err != nil {
 		d.trouble(l.stage.SceneID, "claim", err)
 		return
 	}
 	if verdict != store.OK {
-		l.ended = l.ended || verdict == store.Finished
+		if verdict == store.Finished {
+			l.ended.Store(true)
+		}
 		return
 	}
 	jobs, err := d.Store.Jobs(ctx, l.dispatch)
@@ -89,13 +103,7 @@ func (d *Dispatcher) settle(ctx context.Context, l *live) {
 // conclusion is how a dispatch with all its results ends; ok is false while it
 // cannot be told.
 func (d *Dispatcher) conclusion(ctx context.Context, l *live, jobs []store.Job) (e ending, ok bool) {
-	if code, some := worstFailure(jobs); some {
-		f := outcome.ClassifyFailure(code, "")
-		e = ending{outcome: "failed", state: asset.Pending, verdict: verdictOf(outcome.JobFailed), idle: store.Reset, budget: store.Charge}
-		e.verdict.Retryable = f.Retryable
-		if !f.Retryable {
-			e.state = asset.Failed
-		}
+	if e, ok := failure(jobs); ok {
 		return e, true
 	}
 	scene, err := d.Content.Scene(ctx, l.stage.SceneID)
@@ -119,6 +127,21 @@ func (d *Dispatcher) conclusion(ctx context.Context, l *live, jobs []store.Job) 
 	}
 	d.trouble(l.stage.SceneID, "prove artifacts", err)
 	return ending{}, false
+}
+
+// failure is how a dispatch ends one of whose jobs failed; ok is false if none did.
+func failure(jobs []store.Job) (e ending, ok bool) {
+	code, some := worstFailure(jobs)
+	if !some {
+		return ending{}, false
+	}
+	f := outcome.ClassifyFailure(code, "")
+	e = ending{outcome: "failed", state: asset.Pending, verdict: verdictOf(outcome.JobFailed), idle: store.Reset, budget: store.Charge}
+	e.verdict.Retryable = f.Retryable
+	if !f.Retryable {
+		e.state = asset.Failed
+	}
+	return e, true
 }
 
 // worstFailure is the failure that decides: one that cannot be retried before one

@@ -1,7 +1,7 @@
 package dispatch
 
 import (
-	"context"
+	"sync/atomic"
 	"time"
 
 	"github.com/animastor/orchestra/engine/asset"
@@ -35,7 +35,6 @@ const (
 	pollEvery     = 60 * time.Second // between two looks at the hub for results whose callback was lost
 	askAtMost     = 60 * time.Second // for one that may have been posted (schema 4, ambiguous_post)
 	giveUpAfter   = 4                // tries to post the rest, once nothing else of the dispatch is under way
-	callAtMost    = 10 * time.Second // one Redis call of a live dispatch
 	finishWaitMax = 30 * time.Second // between two tries to finish
 )
 
@@ -85,9 +84,15 @@ type live struct {
 	fence      int64
 	version    int64
 	floor      int64
+	holder     string // in whose name it is renewed; each adoption has its own
 	started    time.Time
 	jobs       []*job
-	ended      bool // it is not ours any more, or finished
+	ended      atomic.Bool // it is not ours any more, or finished; renew and watch share it
+
+	// progress is the newest that the hub told, by the hub's clock; seen is when it
+	// was new, by ours: two clocks are never compared (WM2).
+	progress int64
+	seen     time.Time
 }
 
 func (l *live) job(id string) *job {
@@ -132,12 +137,6 @@ func (l *live) merge(jobs []store.Job) {
 // trouble reports what went wrong without ending anything.
 func (d *Dispatcher) trouble(scene ports.SceneID, op string, err error) {
 	d.Observer.Observe(ports.Trouble{Scene: scene, Op: op, Err: err})
-}
-
-// bounded gives one Redis call of a live dispatch a deadline, so that a Redis that
-// hangs does not hold it for good.
-func (d *Dispatcher) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
-	return d.Runtime.WithTimeout(ctx, callAtMost)
 }
 
 // lease is how long what belongs to the dispatch lives without a renewal.

@@ -25,18 +25,16 @@ type ending struct {
 // the dispatch had ended before, or belongs to somebody else.
 func (d *Dispatcher) finish(ctx context.Context, l *live, e ending) bool {
 	p := d.Profile(l.stage.Stage)
-	args := store.FinishArgs{Stage: l.stage, Dispatch: l.dispatch, Caller: d.holder, Outcome: e.outcome, State: e.state,
+	args := store.FinishArgs{Stage: l.stage, Dispatch: l.dispatch, Caller: l.holder, Outcome: e.outcome, State: e.state,
 		Reason: e.verdict.Reason, Bucket: e.verdict.Bucket, Window: e.verdict.Window,
 		Idle: cmp.Or(e.idle, store.Keep), Budget: cmp.Or(e.budget, store.Keep), BudgetLimit: p.RetryBudget, Refill: p.RefillEvery}
 	if !e.keepReceipts {
 		args.Jobs = l.jobIDs()
 	}
 	for wait := time.Second; ; wait = min(2*wait, finishWaitMax) {
-		call, cancel := d.bounded(ctx)
-		f, err := d.Store.Finish(call, args)
-		cancel()
+		f, err := d.Store.Finish(ctx, args)
 		if err == nil {
-			l.ended = true
+			l.ended.Store(true)
 			if f.Verdict == store.OK {
 				d.finished(l, e, f)
 			}

@@ -52,9 +52,7 @@ func payloadHash(payload string) string {
 // admit asks Redis for the last word before a post. It handles a job that is done
 // already, and one that another dispatch has left behind, once each.
 func (d *Dispatcher) admit(ctx context.Context, l *live, j *job, post ports.Job, again bool) bool {
-	call, cancel := d.bounded(ctx)
-	defer cancel()
-	verdict, other, err := d.Store.Admit(call, store.AdmitArgs{Stage: l.stage, Dispatch: l.dispatch, Holder: d.holder,
+	verdict, other, err := d.Store.Admit(ctx, store.AdmitArgs{Stage: l.stage, Dispatch: l.dispatch, Holder: l.holder,
 		Generation: l.generation, Fence: l.fence, Job: j.id, Payload: payloadHash(post.Payload), Lease: d.lease(l)})
 	if err != nil {
 		d.trouble(l.stage.SceneID, "admit", err)
@@ -159,14 +157,12 @@ func rejection(no *ports.Rejected) string {
 // and Redis keeps the more careful `posting`.
 func (d *Dispatcher) mark(ctx context.Context, l *live, j *job, state string) {
 	j.state = state
-	call, cancel := d.bounded(ctx)
-	defer cancel()
-	verdict, stored, err := d.Store.Mark(call, l.stage, l.dispatch, j.id, state, d.lease(l))
+	verdict, stored, err := d.Store.Mark(ctx, l.stage, l.dispatch, j.id, state, d.lease(l))
 	switch {
 	case err != nil:
 		d.trouble(l.stage.SceneID, "mark job", err)
 	case verdict == store.Finished:
-		l.ended = true
+		l.ended.Store(true)
 	case stored == done || stored == failed:
 		j.state = stored // its result was faster than the answer to the post
 	}

@@ -13,7 +13,7 @@ import (
 // once about each that may be.
 func (d *Dispatcher) round(ctx context.Context, l *live) {
 	for _, j := range l.jobs {
-		if l.ended {
+		if l.ended.Load() {
 			return
 		}
 		switch j.state {
@@ -53,10 +53,12 @@ func endsDispatch(reason string) bool {
 // judge finishes the dispatch if a round has left nothing to wait for.
 func (d *Dispatcher) judge(ctx context.Context, l *live) Started {
 	switch {
-	case l.ended:
+	case l.ended.Load():
 		return Started{Answer: Nothing, Reason: outcome.StaleIntent}
 	case l.count(done, failed) == len(l.jobs):
-		d.settle(ctx, l)
+		if d.settle(ctx, l); !l.ended.Load() {
+			return Started{Answer: Pending} // the proof could not be told, or another completes it
+		}
 		return Started{Answer: Completed}
 	case l.count(sent, done, failed) > 0:
 		return Started{Answer: Sent}
@@ -89,6 +91,9 @@ func (d *Dispatcher) conclude(l *live) outcome.Verdict {
 // abandon ends a dispatch of which no job was accepted and some may have been: it
 // purges them first, so that the next attempt cannot meet them.
 func (d *Dispatcher) abandon(ctx context.Context, l *live) {
+	if !d.ours(ctx, l) {
+		return
+	}
 	for _, j := range l.jobs {
 		if j.state == unknown || j.state == posting {
 			j.state, j.reason = outstanding, outcome.AmbiguousPost

@@ -15,21 +15,42 @@ import (
 // itself on a definite no (LS1).
 func (d *Dispatcher) renew(ctx context.Context, l *live) {
 	p := d.Profile(l.stage.Stage)
-	for !l.ended && d.Runtime.Sleep(ctx, p.RenewEvery) == nil {
-		if l.ended {
+	for !l.ended.Load() && d.Runtime.Sleep(ctx, p.RenewEvery) == nil {
+		if l.ended.Load() {
 			break
 		}
-		call, cancel := d.bounded(ctx)
-		verdict, err := d.Store.Renew(call, store.RenewArgs{Stage: l.stage, Dispatch: l.dispatch, Holder: d.holder,
-			Lease: p.RenewedLease, Jobs: l.jobIDs()})
-		cancel()
+		verdict, err := d.extend(ctx, l)
 		if err != nil {
 			d.trouble(l.stage.SceneID, "renew", err)
-			d.Observer.Observe(ports.Renewal{Stage: l.stage, Dispatch: l.dispatch, Verdict: "error"})
+			d.Observer.Observe(ports.Renewal{Stage: l.stage, Dispatch: l.dispatch, Holder: l.holder, Verdict: "error"})
 			continue
 		}
-		l.ended = l.ended || verdict != store.OK
-		d.Observer.Observe(ports.Renewal{Stage: l.stage, Dispatch: l.dispatch, Verdict: string(verdict), Stopped: l.ended})
+		d.Observer.Observe(ports.Renewal{Stage: l.stage, Dispatch: l.dispatch, Holder: l.holder, Verdict: string(verdict), Stopped: l.ended.Load()})
+	}
+}
+
+// extend renews once, and ends the dispatch here on a definite no.
+func (d *Dispatcher) extend(ctx context.Context, l *live) (store.Verdict, error) {
+	verdict, err := d.Store.Renew(ctx, store.RenewArgs{Stage: l.stage, Dispatch: l.dispatch, Holder: l.holder,
+		Lease: d.lease(l), Jobs: l.jobIDs()})
+	if err == nil && verdict != store.OK {
+		l.ended.Store(true)
+	}
+	return verdict, err
+}
+
+// ours makes sure of the dispatch before its jobs are purged: those that another
+// replica has adopted are not this one's to clear. It asks until Redis has answered.
+func (d *Dispatcher) ours(ctx context.Context, l *live) bool {
+	for wait := time.Second; ; wait = min(2*wait, finishWaitMax) {
+		verdict, err := d.extend(ctx, l)
+		if err == nil {
+			return verdict == store.OK
+		}
+		d.trouble(l.stage.SceneID, "renew", err)
+		if d.Runtime.Sleep(ctx, wait) != nil {
+			return false
+		}
 	}
 }
 
@@ -38,8 +59,8 @@ func (d *Dispatcher) renew(ctx context.Context, l *live) {
 func (d *Dispatcher) watch(ctx context.Context, l *live) {
 	polled := d.Runtime.Now()
 	tries := 0
-	for !l.ended {
-		if d.Runtime.Sleep(ctx, d.interval(l)) != nil || l.ended {
+	for !l.ended.Load() {
+		if d.Runtime.Sleep(ctx, d.interval(l)) != nil || l.ended.Load() {
 			return
 		}
 		if !d.refresh(ctx, l) {
@@ -49,7 +70,7 @@ func (d *Dispatcher) watch(ctx context.Context, l *live) {
 			polled = now
 			d.poll(ctx, l)
 		}
-		if !l.ended {
+		if !l.ended.Load() {
 			tries = d.step(ctx, l, tries)
 		}
 	}
@@ -68,9 +89,7 @@ func (d *Dispatcher) interval(l *live) time.Duration {
 
 // refresh reads the results that came in, through whichever replica.
 func (d *Dispatcher) refresh(ctx context.Context, l *live) bool {
-	call, cancel := d.bounded(ctx)
-	defer cancel()
-	jobs, err := d.Store.Jobs(call, l.dispatch)
+	jobs, err := d.Store.Jobs(ctx, l.dispatch)
 	if err != nil {
 		d.trouble(l.stage.SceneID, "read jobs", err)
 		return false
@@ -88,7 +107,7 @@ func (d *Dispatcher) step(ctx context.Context, l *live, tries int) int {
 	}
 	d.round(ctx, l)
 	switch {
-	case l.ended:
+	case l.ended.Load():
 	case l.count(sent) > 0:
 		return 0
 	case l.count(unknown, posting) > 0:
@@ -98,11 +117,25 @@ func (d *Dispatcher) step(ctx context.Context, l *live, tries int) int {
 	case l.count(done, failed) == 0:
 		d.judge(ctx, l)
 	case l.count(outstanding) > 0 && (tries+1 >= giveUpAfter || l.endless()):
-		// The rest was not taken, and it must not wait for jobs nobody took.
-		v := d.conclude(l)
-		d.finish(ctx, l, ending{outcome: "partial", state: asset.Pending, verdict: v, idle: store.Reset})
+		d.giveUp(ctx, l)
 	}
 	return tries + 1
+}
+
+// giveUp ends a dispatch part of which was not taken: it must not wait for jobs
+// nobody took. A job that failed decides, as if all had been: else it would be tried
+// without end, at no cost to the budget.
+func (d *Dispatcher) giveUp(ctx context.Context, l *live) {
+	jobs, err := d.Store.Jobs(ctx, l.dispatch)
+	if err != nil {
+		d.trouble(l.stage.SceneID, "read jobs", err)
+		return
+	}
+	e, some := failure(jobs)
+	if !some {
+		e = ending{outcome: "partial", state: asset.Pending, verdict: d.conclude(l), idle: store.Reset}
+	}
+	d.finish(ctx, l, e)
 }
 
 // endless says that trying again cannot help the outstanding jobs.
@@ -127,8 +160,7 @@ func (d *Dispatcher) poll(ctx context.Context, l *live) {
 	for _, s := range statuses {
 		at[s.JobID] = s
 	}
-	var progress time.Time
-	running := false
+	running, progress := false, int64(0)
 	for _, j := range l.jobs {
 		s, found := at[j.id]
 		switch {
@@ -137,17 +169,18 @@ func (d *Dispatcher) poll(ctx context.Context, l *live) {
 			j.reason = outcome.Lost
 			d.mark(ctx, l, j, outstanding)
 		case s.Result != nil:
-			if err := d.Complete(ctx, *s.Result); err != nil {
+			if err := d.Complete(ctx, resultOf(s)); err != nil {
 				d.trouble(l.stage.SceneID, "complete", err)
 			}
 		case s.State == ports.JobRunning:
-			running = true
-			if t := time.UnixMilli(s.ProgressAt); t.After(progress) {
-				progress = t
-			}
+			running, progress = true, max(progress, s.ProgressAt)
 		}
 	}
-	if running && d.Runtime.Now().Sub(progress) > d.Profile(l.stage.Stage).ProgressDeadline {
+	now := d.Runtime.Now()
+	if !running || progress != l.progress || l.seen.IsZero() {
+		l.progress, l.seen = progress, now
+	}
+	if now.Sub(l.seen) > d.Profile(l.stage.Stage).ProgressDeadline {
 		d.lose(ctx, l, true)
 	}
 }
@@ -155,6 +188,9 @@ func (d *Dispatcher) poll(ctx context.Context, l *live) {
 // lose ends a dispatch that makes no progress, or that nobody looked after. It
 // counts against the budget if a worker had claimed one of its jobs (design 5.4.4).
 func (d *Dispatcher) lose(ctx context.Context, l *live, claimed bool) {
+	if !d.ours(ctx, l) {
+		return
+	}
 	keep := !d.purge(ctx, l.dispatch)
 	e := ending{outcome: "lost", state: asset.Pending, verdict: verdictOf(outcome.Lost), idle: store.Reset, keepReceipts: keep}
 	if claimed {
@@ -164,9 +200,12 @@ func (d *Dispatcher) lose(ctx context.Context, l *live, claimed bool) {
 }
 
 // Adopt takes over a dispatch that nobody has renewed for 90 s (design 5.4.9). It
-// returns false if it was fresh, finished, or could not be taken.
+// returns false if it was fresh, finished, or could not be taken. The holder that it
+// gets is new, so that a process which slept through that time, and finds its own
+// dispatch, does not look after it twice: the old tasks learn that they lost it.
 func (d *Dispatcher) Adopt(ctx context.Context, v store.StageView) bool {
-	a, err := d.Store.Adopt(ctx, v.Stage, v.Dispatch, d.holder)
+	holder := d.Runtime.Token()
+	a, err := d.Store.Adopt(ctx, v.Stage, v.Dispatch, holder)
 	if err != nil || a.Verdict != store.OK {
 		if err != nil {
 			d.trouble(v.Stage.SceneID, "adopt", err)
@@ -174,8 +213,7 @@ func (d *Dispatcher) Adopt(ctx context.Context, v store.StageView) bool {
 		return false
 	}
 	l := &live{stage: v.Stage, dispatch: v.Dispatch, generation: a.Generation, fence: a.Fence, version: a.Version,
-		floor: v.Floor, started: d.Runtime.Now()}
-	d.Runtime.Go(ctx, "renew", func(ctx context.Context) { d.renew(ctx, l) })
+		floor: v.Floor, holder: holder, started: d.Runtime.Now()}
 	d.Runtime.Go(ctx, "watch", func(ctx context.Context) {
 		if d.resume(ctx, l) {
 			d.watch(ctx, l)
@@ -184,32 +222,31 @@ func (d *Dispatcher) Adopt(ctx context.Context, v store.StageView) bool {
 	return true
 }
 
-// resume learns what an adopted dispatch was about. Without its jobs there is
-// nothing to go on with, and it is lost.
+// resume learns what an adopted dispatch was about, and renews it from then on.
+// Without its jobs there is nothing to go on with, and it is lost.
 func (d *Dispatcher) resume(ctx context.Context, l *live) bool {
-	for {
-		jobs, err := d.Store.Jobs(ctx, l.dispatch)
-		if err != nil {
-			d.trouble(l.stage.SceneID, "read jobs", err)
-			if d.Runtime.Sleep(ctx, roundEvery) != nil || l.ended {
-				return false
-			}
-			continue
-		}
-		for _, j := range jobs {
-			_, unit, _, err := keys.ParseJob(j.ID)
-			if err != nil {
-				d.trouble(l.stage.SceneID, "adopt", err)
-				continue
-			}
-			// Whatever was under way when the holder died has to be asked for.
-			l.jobs = append(l.jobs, &job{id: j.ID, unit: unit, state: j.State, posts: 1})
-		}
-		if len(l.jobs) == 0 {
-			d.lose(ctx, l, false)
+	jobs, err := d.Store.Jobs(ctx, l.dispatch)
+	for err != nil {
+		d.trouble(l.stage.SceneID, "read jobs", err)
+		if d.Runtime.Sleep(ctx, roundEvery) != nil {
 			return false
 		}
-		d.poll(ctx, l)
-		return !l.ended
+		jobs, err = d.Store.Jobs(ctx, l.dispatch)
 	}
+	for _, j := range jobs {
+		_, unit, _, err := keys.ParseJob(j.ID)
+		if err != nil {
+			d.trouble(l.stage.SceneID, "adopt", err)
+			continue
+		}
+		// Whatever was under way when the holder died has to be asked for.
+		l.jobs = append(l.jobs, &job{id: j.ID, unit: unit, state: j.State, posts: 1})
+	}
+	if len(l.jobs) == 0 {
+		d.lose(ctx, l, false)
+		return false
+	}
+	d.Runtime.Go(ctx, "renew", func(ctx context.Context) { d.renew(ctx, l) })
+	d.poll(ctx, l)
+	return !l.ended.Load()
 }

@@ -2,7 +2,9 @@ package schedule
 
 import (
 	"context"
+	"errors"
 
+	"github.com/animastor/orchestra/engine/keys"
 	"github.com/animastor/orchestra/engine/store"
 	"github.com/animastor/orchestra/ports"
 )
@@ -19,20 +21,42 @@ func (s *Scheduler) DrainOutbox(ctx context.Context) (int, error) {
 	}
 	moves := make([]store.Move, len(lines))
 	for i, text := range lines {
-		line, err := store.ParseLine(text)
-		if err != nil {
-			return 0, err
+		moves[i] = store.Move{Line: text}
+		if line, err := store.ParseLine(text); err == nil {
+			moves[i].Scene, moves[i].Event = line.Stage.SceneID, event(line)
+		} else {
+			s.d.Observer.Observe(ports.Trouble{Op: "drain outbox", Err: err})
 		}
-		moves[i] = store.Move{Line: text, Scene: line.Stage.SceneID, Event: event(line)}
 	}
 	moved, err := s.d.Store.Drain(call, moves)
+	for drop(moves, err) { // a bad journal must not hold up the others
+		s.d.Observer.Observe(ports.Trouble{Op: "drain outbox", Err: err})
+		moved, err = s.d.Store.Drain(call, moves)
+	}
 	if err != nil {
 		return 0, err
 	}
 	for _, m := range moves[:moved] {
-		s.d.Observer.Observe(ports.Journaled{Scene: m.Scene, Events: []string{m.Event}})
+		if m.Event != "" {
+			s.d.Observer.Observe(ports.Journaled{Scene: m.Scene, Events: []string{m.Event}})
+		}
 	}
 	return moved, nil
+}
+
+// drop gives up the events for the journal that err calls corrupt. It is false if
+// that is not what is wrong.
+func drop(moves []store.Move, err error) (dropped bool) {
+	var corrupt *store.CorruptError
+	if !errors.As(err, &corrupt) {
+		return false
+	}
+	for i := range moves {
+		if moves[i].Event != "" && keys.Journal(moves[i].Scene) == corrupt.Key {
+			moves[i].Scene, moves[i].Event, dropped = ports.SceneID{}, "", true
+		}
+	}
+	return dropped
 }
 
 // event names an entry as the journal always has (spec runtime 7).
