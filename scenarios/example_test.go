@@ -2,22 +2,25 @@ package scenarios_test
 
 import (
 	"fmt"
+	"os"
 	"testing"
-	"testing/fstest"
 
 	"github.com/animastor/orchestra/scenarios"
 	"github.com/animastor/orchestra/scenarios/lang"
 	"github.com/animastor/orchestra/scenarios/syntax"
 )
 
-// A wrong expectation, with what was seen instead.
+// The wrong expectation of the README, with what was seen instead.
 func ExampleRunProgram() {
-	file, err := syntax.Parse("churn.sim", []byte(`
-scenario "no worker"
-book     b1
+	file, err := syntax.Parse("eager.sim", []byte(`scenario "no worker for five minutes"
+
+book     b1 scenes=1 stages=image
+workers  image=0
+
 request  b1
-run      500s
-expect   attempts b1/c1/s1:image <= 3
+run      5m
+expect   attempts b1/c1/s1:image <= 4
+expect   state    b1/c1/s1:image = pending
 `))
 	if err != nil {
 		panic(err)
@@ -32,13 +35,10 @@ expect   attempts b1/c1/s1:image <= 3
 		fmt.Println(f)
 	}
 	// Output:
-	// failed after 8m20s
-	// 6:1: expect attempts <= 3 of b1/c1/s1:image: saw 8
+	// failed after 5m0s
+	// 8:1: expect attempts <= 4 of b1/c1/s1:image: saw 5
 }
 
-// How a module of one's own runs its scenarios: one subtest for each file, here of a
-// tree in memory; os.DirFS or an embed.FS will do.
-func TestScenariosOfOnesOwn(t *testing.T) {
-	tree := fstest.MapFS{"mine/idle.sim": {Data: []byte("scenario idle\nbook b1\nrun 1h\nexpect state b1/*:image = new\n")}}
-	scenarios.Run(t, tree, "mine/...")
-}
+// TestScenarios runs the scenarios of this repository, one subtest for each file, as
+// any module may run its own.
+func TestScenarios(t *testing.T) { scenarios.Run(t, os.DirFS("."), "...") }
