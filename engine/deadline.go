@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"net"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -36,9 +35,7 @@ func (d deadlines) bounded(ctx context.Context) (context.Context, context.Cancel
 }
 
 // DialHook implements redis.Hook.
-func (d deadlines) DialHook(next redis.DialHook) redis.DialHook {
-	return func(ctx context.Context, network, addr string) (net.Conn, error) { return next(ctx, network, addr) }
-}
+func (d deadlines) DialHook(next redis.DialHook) redis.DialHook { return next }
 
 // ProcessHook implements redis.Hook.
 func (d deadlines) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
