@@ -16,6 +16,7 @@ import (
 	"github.com/animastor/orchestra/fakes/content"
 	"github.com/animastor/orchestra/fakes/hub"
 	"github.com/animastor/orchestra/fakes/redis"
+	"github.com/animastor/orchestra/fakes/workers"
 	"github.com/animastor/orchestra/ports"
 	"github.com/animastor/orchestra/ports/httphub"
 	"github.com/animastor/orchestra/sim"
@@ -25,21 +26,23 @@ type silent struct{}
 
 func (silent) Observe(ports.Event) {}
 
-// Six scenes, four slots and no worker: the first tick defers four and holds two
-// back, the second gives these two their turn.
+// Six scenes and four slots: the first tick sends four and holds two back, and so does
+// the next, while the four are at work.
 func ExampleScheduler_Tick() {
 	w := sim.New(sim.Options{Seed: 1})
 	defer w.Close()
 	books := content.New(w)
 	books.Add(content.BookSpec{ID: "b1", Chapters: []string{"c1"}, Scenes: []string{"s1", "s2", "s3", "s4", "s5", "s6"}, Units: 1, Layers: []string{asset.Image}})
-	server, gpus := redis.New(w, redis.Options{}), hub.New(w, w.Process("hub"), hub.Options{})
+	server, gpus, tree := redis.New(w, redis.Options{}), hub.New(w, w.Process("hub"), hub.Options{}), artifacts.New(w, nil)
+	workers.Start(w, tree, workers.Spec{Type: asset.Image, N: 1, Hub: gpus.Transport, JobTimeMin: time.Hour,
+		Path: func(j ports.Job) string { return j.SceneID + ".png" }})
 
 	p := w.Process("e1")
 	rt, s := fakes.Runtime{Process: p}, store.New(server.Client(p))
 	scheduler := schedule.New(dispatch.New(dispatch.Deps{
 		Runtime: rt, Store: s, Content: books, Observer: silent{},
 		Hub:    httphub.New(rt, httphub.Options{BaseURL: "http://hub", Client: &http.Client{Transport: gpus.Transport(p)}}),
-		Stages: []stage.Stage{&stage.Image{Artifacts: artifacts.New(w, nil)}},
+		Stages: []stage.Stage{&stage.Image{Artifacts: tree}},
 	}, "e1"), []string{asset.Image}, "e1")
 	p.Go(p.Context(), "main", func(ctx context.Context) {
 		scenes, _ := books.Scenes(ctx, "b1", "")
@@ -47,13 +50,13 @@ func ExampleScheduler_Tick() {
 			_, _ = s.Intent(ctx, store.OpRequest, scene.Of(asset.Image), false)
 		}
 		for range 2 {
-			sum, err := scheduler.Tick(ctx)
-			fmt.Println("active", sum.Active, "deferred", sum.Deferred, "throttled", sum.Throttled, err)
 			_ = rt.Sleep(ctx, 5*time.Second)
+			sum, err := scheduler.Tick(ctx)
+			fmt.Println("active", sum.Active, "dispatched", sum.Dispatched, "skipped", sum.Skipped, "throttled", sum.Throttled, err)
 		}
 	})
 	w.RunFor(time.Minute)
 	// Output:
-	// active 6 deferred 4 throttled 2 <nil>
-	// active 6 deferred 6 throttled 0 <nil>
+	// active 6 dispatched 4 skipped 0 throttled 2 <nil>
+	// active 6 dispatched 0 skipped 4 throttled 2 <nil>
 }
