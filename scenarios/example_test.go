@@ -40,5 +40,6 @@ expect   state    b1/c1/s1:image = pending
 }
 
 // TestScenarios runs the scenarios of this repository, one subtest for each file, as
-// any module may run its own.
-func TestScenarios(t *testing.T) { scenarios.Run(t, os.DirFS("."), "...") }
+// any module may run its own: seen from its root, so that the command which repeats a
+// failed run can be typed there.
+func TestScenarios(t *testing.T) { scenarios.Run(t, os.DirFS(".."), "scenarios/...") }

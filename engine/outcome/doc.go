@@ -9,8 +9,10 @@
 // questions (DF5): whether a window is opened, and whether trying again can help.
 //
 // docs/taxonomy.md is written from the tables of this package and of package asset
-// by a test: go test ./engine/outcome -update.
+// by a test: go generate ./engine/outcome.
 //
 // Not for: writing a deferral or counting attempts (package store), breaker and
 // budget (package guard).
 package outcome
+
+//go:generate go test . -run TestDocs -update

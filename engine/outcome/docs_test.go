@@ -31,7 +31,7 @@ func TestDocs(t *testing.T) {
 func docs() []byte {
 	var b bytes.Buffer
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
-	line("<!-- generated; run go test ./engine/outcome -update -->")
+	line("<!-- generated; run go generate ./engine/outcome -->")
 	line("# Reasons, failures and states\n")
 	line("## Reasons\n")
 	line("Why a stage was not begun, sent nothing or ended. A reason with a window defers the stage: until the window is over,")
