@@ -10,44 +10,53 @@ import (
 
 	"github.com/animastor/orchestra/engine/asset"
 	"github.com/animastor/orchestra/engine/keys"
-	"github.com/animastor/orchestra/engine/outcome"
 	"github.com/animastor/orchestra/engine/store"
 )
 
-// A stage is asked for, begun once, and deferred by its finish, for want of a worker.
+// A stage from request to ready: one dispatch with one job.
 func Example() {
 	server := miniredis.NewMiniRedis()
 	if err := server.Start(); err != nil {
 		panic(err)
 	}
 	defer server.Close()
-	server.SetTime(time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC))
-	client := redis.NewClient(&redis.Options{Addr: server.Addr(), MaxRetries: -1, DisableIdentity: true})
-	defer func() { _ = client.Close() }()
-
-	ctx, s := context.Background(), store.New(client)
+	client := redis.NewClient(&redis.Options{Addr: server.Addr(), MaxRetries: -1})
+	defer client.Close()
+	s, ctx := store.New(client), context.Background()
 	stage := asset.SceneID{Book: "b1", Chapter: "c1", Scene: "s1"}.Of(asset.Image)
-	intent, _ := s.Intent(ctx, store.OpRequest, stage, false)
-	begin := func(dispatch string) {
-		got, err := s.Begin(ctx, store.BeginArgs{Stage: stage, Dispatch: dispatch, Holder: "h1", Generation: intent.Generation,
-			Lease: 20 * time.Minute, Slots: 4, Jobs: []string{keys.Job(stage, "u1", intent.Generation)}})
-		fmt.Println(dispatch, got.Verdict, "fence", got.Fence, got.Reason, err)
-	}
-	begin("d1")
-	begin("d2")
-	finished, _ := s.Finish(ctx, store.FinishArgs{Stage: stage, Dispatch: "d1", Caller: "h1", Outcome: "nothing", State: asset.Pending,
-		Reason: outcome.NoWorkerAvailable, Bucket: outcome.Capacity, Window: time.Minute,
-		Idle: store.Increase, Budget: store.Keep, BudgetLimit: 10, Refill: 6 * time.Minute})
-	fmt.Println("d1", finished.Verdict, finished.State)
-	begin("d2")
-	cleared, _ := s.ClearDeferralsForBook(ctx, "b1")
-	fmt.Println("cleared", cleared)
-	begin("d2")
+
+	intent, err := s.Intent(ctx, store.OpRequest, stage, false)
+	fmt.Println("intent:", intent.Generation, intent.State, err)
+
+	job := keys.Job(stage, "u1", intent.Generation)
+	begun, err := s.Begin(ctx, store.BeginArgs{
+		Stage: stage, Dispatch: "d1", Holder: "e1.1", Generation: intent.Generation, Lease: 20 * time.Minute, Slots: 4, Jobs: []string{job},
+	})
+	fmt.Println("begin:", begun.Verdict, begun.Fence, err)
+
+	again, err := s.Begin(ctx, store.BeginArgs{
+		Stage: stage, Dispatch: "d2", Holder: "e2.1", Generation: intent.Generation, Lease: 20 * time.Minute, Slots: 4,
+	})
+	fmt.Println("begin by another:", again.Verdict, err)
+
+	result, err := s.Accept(ctx, store.AcceptArgs{
+		Stage: stage, Dispatch: "d1", Fence: begun.Fence, Generation: begun.Generation, Job: job, State: store.JobDone,
+	})
+	fmt.Println("accept:", result.Verdict, err)
+
+	end, err := s.Finish(ctx, store.FinishArgs{
+		Stage: stage, Dispatch: "d1", Caller: "e1.1", Outcome: "ready", State: asset.Ready,
+		Idle: store.Reset, Budget: store.Reset, BudgetLimit: 10, Refill: 6 * time.Minute,
+	})
+	fmt.Println("finish:", end.Verdict, end.State, err)
+
+	retired, err := s.Retire(ctx, stage.SceneID, []string{asset.Image})
+	fmt.Println("retire:", retired, err)
 	// Output:
-	// d1 ok fence 1  <nil>
-	// d2 duplicate fence 1  <nil>
-	// d1 ok pending
-	// d2 deferred_capacity fence 1 no_worker_available <nil>
-	// cleared 1
-	// d2 ok fence 2  <nil>
+	// intent: 1 pending <nil>
+	// begin: ok 1 <nil>
+	// begin by another: duplicate <nil>
+	// accept: last <nil>
+	// finish: ok ready <nil>
+	// retire: true <nil>
 }

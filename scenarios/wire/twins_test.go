@@ -86,9 +86,8 @@ func universe() []value {
 		{keys.Lease(twinStage), "string", []field{{"", dispatches}}},
 		{keys.Dispatch(twinStage), "hash", []field{{"dispatch_id", dispatches}, {"holder", holders}}},
 		{keys.Slots(asset.Image), "zset", slots},
-		{keys.Deferred(twinStage), "string", []field{{"", []string{
-			"r|capacity|3|d1|1|@59999", "r|capacity|3|d1|1|@600000", "r|capacity|2|d1|1|@600000", "r|capacity|3|d1|1|@-1", "r|capacity|3|d1|1", "r|c|3|d|1|@600000|x",
-		}}}},
+		{keys.Deferred(twinStage), "string", []field{{"", often("r|capacity|3|d1|1|@600000",
+			"r|capacity|3|d1|1|@0", "r|capacity|3|d1|1|@1", "r|capacity|2|d1|1|@600000", "r|capacity|3|d1|1", "r|c|3|d|1|@600000|x")}}},
 		{keys.DeferredOf("b"), "zset", []field{{keys.BookStageMember(twinStage), instants}, {"x", instants}}},
 		{keys.Budget(twinStage), "hash", []field{{"tokens", []string{"0", "1", "2", "9", "10"}}, {"at", instants}}},
 		{keys.Cancel("b"), "string", []field{{"", one}}},
@@ -161,8 +160,8 @@ func (v value) set(t *rapid.T, o odds) (commands [][]string) {
 			commands = append(commands, []string{"XADD", v.key, "*", "f", x})
 		}
 	}
-	if chance(t, 30) {
-		commands = append(commands, []string{"PEXPIRE", v.key, oneOf(t, "1", "60000", "1380000", "604800000")})
+	if chance(t, 50) {
+		commands = append(commands, []string{"PEXPIRE", v.key, oneOf(t, "1", "60000", "604800000", "604800000")})
 	}
 	return commands
 }
@@ -236,7 +235,7 @@ type round struct {
 
 func drawRounds(t *rapid.T) (rounds []round) {
 	o := oneOf(t, odds{1, 0, 0}, odds{1, 0, 0}, odds{2, 0, 0}, odds{10, 2, 1}, odds{30, 15, 4})
-	for range 1 + evenly(t, 24) {
+	for range 1 + evenly(t, 16) {
 		r := round{sleep: oneOf(t, 0, time.Millisecond, 2*time.Millisecond, 90*time.Second)}
 		for _, v := range universe() {
 			o := o
@@ -246,6 +245,9 @@ func drawRounds(t *rapid.T) (rounds []round) {
 				o.absent = 50
 			}
 			r.set = append(r.set, v.set(t, o)...)
+		}
+		if state := keys.AssetState(twinScene); chance(t, 40) { // nothing live, so that begin gets far
+			r.set = append(r.set, []string{"HDEL", state, "image.dispatch", "image.next"}, []string{"HSET", state, "image.state", "pending"})
 		}
 		for range 1 + evenly(t, 6) {
 			name := oneOf(t, store.Scripts()...).Name
@@ -261,8 +263,9 @@ func drawRounds(t *rapid.T) (rounds []round) {
 
 // result is all that a drive leaves behind.
 type result struct {
-	replies, writes, database []string
-	digest                    string
+	replies, writes []string
+	database        []string // after each round
+	digest          string
 }
 
 // drive plays rounds against a redis that runs the twins, or the scripts themselves.
@@ -281,11 +284,12 @@ func drive(t require.TestingT, rounds []round, lua bool) (r result) {
 			for _, call := range round.calls {
 				call(ctx, store.New(client))
 			}
+			r.database = append(r.database, database(s.Peek())...)
 		}
 	})
 	w.RunFor(time.Hour)
 	require.Empty(t, w.Failures())
-	r.database, r.digest = database(s.Peek()), w.Trace().Digest()
+	r.digest = w.Trace().Digest()
 	return r
 }
 
