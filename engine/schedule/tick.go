@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/animastor/orchestra/engine/asset"
@@ -56,6 +57,7 @@ func (s *Scheduler) Tick(ctx context.Context) (ports.Summary, error) {
 type tick struct {
 	s          *Scheduler
 	d          *dispatch.Dispatcher
+	now        time.Time // by Redis' clock, as the tick began: what it reads is dated by that
 	sum        ports.Summary
 	skipped    bool
 	candidates []store.StageView
@@ -68,18 +70,19 @@ type tick struct {
 func (t *tick) run(ctx context.Context) error {
 	call, cancel := t.d.Runtime.WithTimeout(ctx, callAtMost)
 	defer cancel()
-	locked, scenes, bad, err := t.d.Store.LockAndActive(call, keys.SchedulerLock(), t.s.token, lockTTL)
+	turn, err := t.d.Store.TakeTurn(call, keys.SchedulerLock(), t.s.token, lockTTL)
 	if err != nil {
 		return err
 	}
-	if !locked {
+	if !turn.Locked {
 		t.skipped = true
 		return nil
 	}
 	defer t.unlock(ctx)
-	t.sum.Active = len(scenes)
-	t.sum.Errors += len(bad)
-	views, err := t.d.Store.ReadScenes(call, scenes, t.s.stages)
+	t.now = turn.Now
+	t.sum.Active = len(turn.Scenes)
+	t.sum.Errors += len(turn.Bad)
+	views, err := t.d.Store.ReadScenes(call, turn.Scenes, t.s.stages)
 	if err != nil {
 		return err
 	}
@@ -122,7 +125,7 @@ func (t *tick) look(v store.SceneView) {
 
 // lookAt decides what to do with a stage that is wanted and not done.
 func (t *tick) lookAt(v store.SceneView, sv store.StageView) {
-	now := t.d.Runtime.Now()
+	now := t.now
 	switch {
 	case v.Cancelled:
 		t.refuse(sv, outcome.Cancelled, "")
@@ -177,7 +180,7 @@ func (t *tick) start(ctx context.Context) {
 	slices.SortFunc(t.candidates, func(a, b store.StageView) int {
 		return cmp.Or(t.turn(a).Compare(t.turn(b)), a.Stage.Compare(b.Stage))
 	})
-	used, err := t.d.Store.SlotsUsed(ctx, t.s.stages)
+	used, err := t.d.Store.SlotsUsed(ctx, t.s.stages, t.now)
 	if err != nil {
 		t.sum.Errors++
 		t.d.Observer.Observe(ports.Trouble{Op: "read slots", Err: err})
@@ -238,29 +241,36 @@ func (t *tick) launch(ctx context.Context, free map[string]int) []*try {
 type try struct {
 	d    *dispatch.Dispatcher
 	view store.StageView
-	got  dispatch.Started
+	got  atomic.Pointer[dispatch.Started] // nil while it runs: it may outlast the tick
 }
 
 func (y *try) run(ctx context.Context) {
+	var got dispatch.Started
 	err := y.d.Runtime.Isolate(func() error {
-		y.got = y.d.Start(ctx, y.view)
+		got = y.d.Start(ctx, y.view)
 		return nil
 	})
 	if err != nil {
-		y.got = dispatch.Started{Answer: dispatch.Unread}
+		got = dispatch.Started{Answer: dispatch.Unread}
 		y.d.Observer.Observe(ports.Trouble{Scene: y.view.Stage.SceneID, Op: "dispatch", Err: err})
 	}
-	if y.got.Answer == dispatch.Refused {
-		y.d.Observer.Observe(ports.Refusal{Stage: y.view.Stage, Reason: y.got.Reason, Stored: y.got.Stored})
+	if got.Answer == dispatch.Refused {
+		y.d.Observer.Observe(ports.Refusal{Stage: y.view.Stage, Reason: got.Reason, Stored: got.Stored})
 	}
+	y.got.Store(&got)
 }
 
 // count counts what became of a try, and gives the slot back that it did not take.
 func (t *tick) count(y *try, free map[string]int) {
 	stage := y.view.Stage
 	delete(t.s.unread, stage)
-	switch y.got.Answer {
-	case "", dispatch.Pending:
+	got := y.got.Load()
+	if got == nil {
+		t.sum.Running++
+		return
+	}
+	switch got.Answer {
+	case dispatch.Pending:
 		t.sum.Running++
 	case dispatch.Sent:
 		t.sum.Dispatched++
@@ -269,19 +279,19 @@ func (t *tick) count(y *try, free map[string]int) {
 		free[stage.Stage]++
 	case dispatch.Nothing:
 		free[stage.Stage]++
-		if y.got.Deferred {
+		if got.Deferred {
 			t.sum.Deferred++
 		} else {
 			t.sum.Errors++
 		}
 	case dispatch.Refused:
-		if y.got.Reason != outcome.Backpressure {
+		if got.Reason != outcome.Backpressure {
 			free[stage.Stage]++
 		}
-		t.tally(y.got.Reason)
+		t.tally(got.Reason)
 	default:
 		free[stage.Stage]++
-		t.s.unread[stage] = t.d.Runtime.Now()
+		t.s.unread[stage] = t.now
 		t.sum.Errors++
 	}
 }

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"strconv"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 
@@ -26,15 +27,11 @@ func (s *Store) Journal(ctx context.Context, stage asset.StageID, event string) 
 	return nil
 }
 
-// SlotsUsed counts the unexpired holders of the slots of each stage (design
-// 5.4.1), by Redis' own time.
-func (s *Store) SlotsUsed(ctx context.Context, stages []string) (map[string]int, error) {
-	now, err := s.client.Time(ctx).Result()
-	if err != nil {
-		return nil, unread("read", "time", "", err)
-	}
+// SlotsUsed counts the holders of the slots of each stage that are unexpired at now,
+// which is Redis' own time (design 5.4.1).
+func (s *Store) SlotsUsed(ctx context.Context, stages []string, now time.Time) (map[string]int, error) {
 	counts := make([]*redis.IntCmd, len(stages))
-	_, err = s.client.Pipelined(ctx, func(p redis.Pipeliner) error {
+	_, err := s.client.Pipelined(ctx, func(p redis.Pipeliner) error {
 		for i, stage := range stages {
 			counts[i] = p.ZCount(ctx, keys.Slots(stage), "("+strconv.FormatInt(now.UnixMilli(), 10), "+inf")
 		}

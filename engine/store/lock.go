@@ -21,29 +21,39 @@ func (s *Store) Unlock(ctx context.Context, lock, token string) (bool, error) {
 	return s.yes(ctx, &scripts.unlock, lock, []string{lock}, token)
 }
 
-// LockAndActive is Lock and Active in one round trip: how a tick starts. Without the
-// lock there are no scenes.
-func (s *Store) LockAndActive(ctx context.Context, lock, token string, life time.Duration) (locked bool, scenes []asset.SceneID, bad []string, err error) {
+// Turn is the right to tick, and what a tick starts with.
+type Turn struct {
+	Locked bool            // false: it is another's; the rest is zero
+	Now    time.Time       // by Redis' clock
+	Scenes []asset.SceneID // as Active returns them
+	Bad    []string
+}
+
+// TakeTurn is Lock and Active in one round trip, and the time in which every instant
+// that Redis holds was written: a process's own clock says nothing about them.
+func (s *Store) TakeTurn(ctx context.Context, lock, token string, life time.Duration) (t Turn, err error) {
 	var got *redis.Cmd
+	var now *redis.TimeCmd
 	var members *redis.StringSliceCmd
 	_, _ = s.client.Pipelined(ctx, func(p redis.Pipeliner) error { // each command has its own error
 		got = p.EvalSha(ctx, scripts.lock.SHA, []string{lock}, token, millis("life", life))
+		now = p.Time(ctx)
 		members = p.SMembers(ctx, keys.ActiveScenes())
 		return nil
 	})
-	answer, err := got.StringSlice()
-	switch {
-	case err != nil && redis.HasErrorPrefix(err, "NOSCRIPT"):
-		if locked, err = s.Lock(ctx, lock, token, life); !locked || err != nil {
-			return false, nil, nil, err
-		}
-		scenes, bad, err = s.Active(ctx)
-		return true, scenes, bad, err
-	case err != nil:
-		return false, nil, nil, failed(scripts.lock.Name, lock, err)
-	case answer[0] != "1":
-		return false, nil, nil, nil
+	if answer, err := got.StringSlice(); err == nil {
+		t.Locked = answer[0] == "1"
+	} else if !redis.HasErrorPrefix(err, "NOSCRIPT") {
+		return Turn{}, failed(scripts.lock.Name, lock, err)
+	} else if t.Locked, err = s.Lock(ctx, lock, token, life); err != nil {
+		return Turn{}, err
 	}
-	scenes, bad, err = active(members)
-	return true, scenes, bad, err
+	if !t.Locked {
+		return Turn{}, nil
+	}
+	if t.Now, err = now.Result(); err != nil {
+		return Turn{}, unread("read", "time", "", err)
+	}
+	t.Scenes, t.Bad, err = active(members)
+	return t, err
 }

@@ -30,23 +30,23 @@ func TestLock(t *testing.T) {
 	})
 }
 
-func TestLockAndActive(t *testing.T) {
+func TestTakeTurn(t *testing.T) {
 	w := newWorld(t)
 	w.do("SADD K:active-scenes b:c:s a:c:s a%2A:c:s a*:c:s x")
 	for range 2 { // first by way of NOSCRIPT
-		locked, scenes, bad, err := w.LockAndActive(ctx, keys.SchedulerLock(), "t", time.Second)
+		turn, err := w.TakeTurn(ctx, keys.SchedulerLock(), "t", time.Second)
 		require.NoError(t, err)
-		require.True(t, locked)
-		require.Equal(t, []asset.SceneID{{Book: "a", Chapter: "c", Scene: "s"}, {Book: "a*", Chapter: "c", Scene: "s"}, scene}, scenes)
-		require.Equal(t, []string{"a*:c:s", "x"}, bad)
+		require.True(t, turn.Locked)
+		require.NotZero(t, turn.Now)
+		require.Equal(t, []asset.SceneID{{Book: "a", Chapter: "c", Scene: "s"}, {Book: "a*", Chapter: "c", Scene: "s"}, scene}, turn.Scenes)
+		require.Equal(t, []string{"a*:c:s", "x"}, turn.Bad)
 	}
-	locked, scenes, _, err := w.LockAndActive(ctx, keys.SchedulerLock(), "u", time.Second)
+	turn, err := w.TakeTurn(ctx, keys.SchedulerLock(), "u", time.Second)
 	require.NoError(t, err)
-	require.False(t, locked)
-	require.Empty(t, scenes)
+	require.Zero(t, turn)
 
 	w.do("DEL K:active-scenes\nSET K:active-scenes x")
-	_, _, _, err = w.LockAndActive(ctx, keys.SchedulerLock(), "t", time.Second)
+	_, err = w.TakeTurn(ctx, keys.SchedulerLock(), "t", time.Second)
 	var bad *store.CorruptError
 	require.ErrorAs(t, err, &bad)
 	require.Equal(t, keys.ActiveScenes(), bad.Key)
