@@ -24,8 +24,9 @@ type boundedChurn struct {
 	*watch
 	stages map[ports.StageID]*churn
 	scenes map[ports.SceneID]*journal
-	idle   map[string]sim.Event // by task: its first write since its last tick
-	busy   map[string]bool      // by incarnation: something was begun since its last tick
+	idle   map[string]sim.Event     // by task: its first write since its last tick
+	busy   map[string]bool          // by incarnation: something was begun since its last tick
+	upset  map[string]time.Duration // by incarnation: when a call of its last failed
 }
 
 // churn is what was tried in one generation of a stage.
@@ -37,6 +38,9 @@ type churn struct {
 	resets     int                   // finishes that reset the count of zero-progress attempts
 }
 
+// lateMax is how long after a call has failed it may still be carried out.
+const lateMax = 2 * time.Minute
+
 // journal is what the journal of a scene may hold, and what it holds.
 type journal struct{ allowed, events int }
 
@@ -47,7 +51,7 @@ var (
 
 func newBoundedChurn(w *watch) any {
 	return &boundedChurn{watch: w, stages: map[ports.StageID]*churn{}, scenes: map[ports.SceneID]*journal{},
-		idle: map[string]sim.Event{}, busy: map[string]bool{}}
+		idle: map[string]sim.Event{}, busy: map[string]bool{}, upset: map[string]time.Duration{}}
 }
 
 func (p *boundedChurn) event(e *sim.Event) {
@@ -64,8 +68,10 @@ func (p *boundedChurn) event(e *sim.Event) {
 			p.journal(d.Stage.SceneID).allowed += 2
 			p.busy[incarnation(e.Process)] = true
 		}
-	case ports.Attempt, ports.Retired, ports.Trouble:
+	case ports.Attempt, ports.Retired:
 		p.busy[incarnation(e.Process)] = true
+	case ports.Trouble:
+		p.upset[incarnation(e.Process)] = e.At
 	case ports.Journaled:
 		j := p.journal(d.Scene)
 		j.events += len(d.Events)
@@ -73,11 +79,13 @@ func (p *boundedChurn) event(e *sim.Event) {
 			p.broken(d.Scene.String(), []sim.Event{*e}, "%d journal events, its attempts, replaced dispatches and refusal edges permit %d", j.events, j.allowed)
 		}
 	case ports.Tick:
-		if first, wrote := p.idle[e.Process]; wrote && !p.busy[incarnation(e.Process)] {
+		life := incarnation(e.Process)
+		at, upset := p.upset[life]
+		if first, wrote := p.idle[e.Process]; wrote && !p.busy[life] && !(upset && e.At-at < lateMax) {
 			p.broken(e.Process, []sim.Event{first, *e}, "the tick began nothing and wrote to Redis")
 		}
 		delete(p.idle, e.Process)
-		delete(p.busy, incarnation(e.Process))
+		delete(p.busy, life)
 	}
 }
 

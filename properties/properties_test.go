@@ -97,6 +97,12 @@ func TestBoundedChurn(t *testing.T) {
 			b.tell("e1/engine", ports.Retired{Scene: s1.SceneID})
 			b.tick()
 		}, ""},
+		{"a call that failed in the tick before comes late", func(b *bench) {
+			b.tell("e1/engine", ports.Trouble{Op: "journal"})
+			b.tick()
+			b.write("e1/engine", "pipeline", b.lock, keys.Journal(s1.SceneID))
+			b.tick()
+		}, ""},
 		{"a refusal writes", func(b *bench) {
 			b.write("e1/dispatch", "begin", func(db *redis.DB) { db.Set(keys.Deferred(s1), "x") }, keys.Deferred(s1))
 		}, "begin began nothing"},
