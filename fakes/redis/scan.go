@@ -24,9 +24,9 @@ type bucket struct {
 //
 // The cursor is the place of the next key, so that a key's place never moves.
 func (s *Server) scan(args []string, out []byte) []byte {
-	options, ok := s.parseScan(args)
-	if !ok {
-		return appendError(out, "ERR syntax error")
+	options, refusal := parseScan(args)
+	if refusal != "" {
+		return appendError(out, refusal)
 	}
 	all := s.buckets()
 	first, _ := slices.BinarySearchFunc(all, options.cursor, func(b bucket, at uint64) int { return cmp.Compare(b.place, at) })
@@ -43,7 +43,7 @@ func (s *Server) scan(args []string, out []byte) []byte {
 	}
 	var page []string
 	for _, b := range all[first:last] {
-		if (options.matching == nil || options.matching[b.key]) && (options.typ == "" || s.db.Type(b.key) == options.typ) {
+		if (options.match == "*" || glob(options.match, b.key)) && (options.typ == "" || s.db.Type(b.key) == options.typ) {
 			page = append(page, b.key)
 		}
 	}
@@ -63,43 +63,41 @@ func (s *Server) buckets() []bucket {
 }
 
 type scanOptions struct {
-	cursor   uint64
-	count    int
-	typ      string
-	matching map[string]bool // nil: all
+	cursor uint64
+	count  int
+	typ    string
+	match  string
 }
 
-func (s *Server) parseScan(args []string) (o scanOptions, ok bool) {
-	if len(args) < 2 || len(args)%2 != 0 {
-		return o, false
+// parseScan reads the arguments of SCAN; refusal is the error reply to bad ones.
+func parseScan(args []string) (o scanOptions, refusal string) {
+	const syntax = "ERR syntax error"
+	if len(args) < 2 {
+		return o, "ERR wrong number of arguments for 'scan' command"
 	}
-	o.count = scanCount
+	o.count, o.match = scanCount, "*"
 	var err error
-	o.cursor, err = strconv.ParseUint(args[1], 10, 64)
-	for i := 2; err == nil && i < len(args); i += 2 {
-		switch strings.ToUpper(args[i]) {
+	if o.cursor, err = strconv.ParseUint(args[1], 10, 64); err != nil {
+		return o, "ERR invalid cursor"
+	}
+	for args = args[2:]; len(args) > 0; args = args[2:] {
+		if len(args) == 1 {
+			return o, syntax
+		}
+		switch strings.ToUpper(args[0]) {
 		case "COUNT":
-			if o.count, err = strconv.Atoi(args[i+1]); o.count < 1 {
-				return o, false
+			if o.count, err = strconv.Atoi(args[1]); err != nil {
+				return o, "ERR value is not an integer or out of range"
+			} else if o.count < 1 {
+				return o, syntax
 			}
 		case "TYPE":
-			o.typ = strings.ToLower(args[i+1])
+			o.typ = strings.ToLower(args[1])
 		case "MATCH":
-			o.matching = s.matching(args[i+1])
+			o.match = args[1]
 		default:
-			return o, false
+			return o, syntax
 		}
 	}
-	return o, err == nil
-}
-
-// matching are the keys that a glob pattern covers; miniredis judges.
-func (s *Server) matching(pattern string) map[string]bool {
-	reply, _, _ := parseReply(string(s.ask("KEYS", pattern)))
-	matching := map[string]bool{}
-	list, _ := reply.([]any)
-	for _, k := range list {
-		matching[k.(string)] = true
-	}
-	return matching
+	return o, ""
 }
