@@ -169,6 +169,9 @@ func (s *Server) plain(cmd *command, args []string) []byte {
 	if err := s.forbid(cmd.effect != reads, cmd.grows); err != nil {
 		return appendError(nil, err.Error())
 	}
+	if cmd.name == "set" && len(args) > 3 && (hasOption(args[3:], "PXAT") || hasOption(args[3:], "EXAT")) {
+		return appendError(nil, "ERR SET with a time of expiry is not simulated: give it a time to live, by PX")
+	}
 	s.prepare(keys)
 	reply := s.perform(cmd, args, s.ask)
 	if cmd.effect != reads {
