@@ -9,6 +9,8 @@ MAKEFLAGS += --warn-undefined-variables --no-builtin-rules
 FUZZTIME   ?= 10s
 BENCHCOUNT ?= 6
 SEEDS      ?= 20
+REDIS      ?= $(shell command -v redis-server || echo redis-server)
+PLANT      ?=
 
 # Packages whose tests start goroutines, or whose code must be safe with several.
 RACEPKGS ?= ./sim/... ./fakes/... ./engine/... ./scenarios/...
@@ -31,6 +33,10 @@ test: ## run the tests, offline
 .PHONY: race
 race: ## run the tests with the race detector (RACEPKGS=./... for all)
 	go test -race $(RACEPKGS)
+
+.PHONY: conformance
+conformance: ## hold the fake of Redis to a real redis-server (REDIS=path); PLANT=ttl shows how it fails
+	go test -count=1 ./internal/conformance -redis-server=$(REDIS) -plant=$(PLANT)
 
 .PHONY: run
 run: ## run every scenario
