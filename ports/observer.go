@@ -34,6 +34,7 @@ type Attempt struct {
 	Fence      int64
 	Jobs       []string // job ids that the dispatch holds
 	Forced     bool
+	Probe      bool // let through a half-open circuit
 }
 
 // Refusal: begin said no and wrote nothing. Edge is true for the first tick of a
@@ -78,6 +79,8 @@ type Finish struct {
 	State         string // stage state after it
 	Idle          int64  // zero-progress attempts in a row, this one included
 	Budget        int64  // tokens left; -1: full
+	Evidence      string // what it told the breaker: success, failure, or nothing
+	Circuit       string // of the stage after it: closed, open, half_open
 }
 
 // Renewal: the answer to one renewal of a lease.

@@ -68,7 +68,7 @@ func (d *Dispatcher) Start(ctx context.Context, v store.StageView) Started {
 	}
 	l.fence = begun.Fence
 	d.Observer.Observe(ports.Attempt{Stage: l.stage, Dispatch: l.dispatch, Generation: l.generation,
-		Fence: l.fence, Jobs: l.jobIDs(), Forced: v.Intent.Force})
+		Fence: l.fence, Jobs: l.jobIDs(), Forced: v.Intent.Force, Probe: begun.Probe})
 	if w.ending == "" && !w.plan.Complete() {
 		d.Runtime.Go(ctx, "renew", func(ctx context.Context) { d.renew(ctx, l) })
 	}
@@ -124,7 +124,8 @@ func (d *Dispatcher) plan(ctx context.Context, v store.StageView) (w work, err e
 func (d *Dispatcher) begin(ctx context.Context, l *live) (store.BeginReply, error) {
 	p := d.Profile(l.stage.Stage)
 	args := store.BeginArgs{Stage: l.stage, Dispatch: l.dispatch, Holder: d.holder, Generation: l.generation,
-		Version: l.version, Lease: p.Lease, Slots: p.Slots, Jobs: l.jobIDs()}
+		Version: l.version, Lease: p.Lease, Slots: p.Slots, Jobs: l.jobIDs(),
+		Permit: p.ProgressDeadline}
 	for try := 1; ; try++ {
 		begun, err := d.Store.Begin(ctx, args)
 		if err == nil || try == 3 || !errors.Is(err, store.ErrAmbiguous) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/animastor/orchestra/engine/asset"
+	"github.com/animastor/orchestra/engine/guard"
 	"github.com/animastor/orchestra/engine/keys"
 	"github.com/animastor/orchestra/engine/outcome"
 	"github.com/animastor/orchestra/engine/store"
@@ -106,6 +107,10 @@ func (d *Dispatcher) conclusion(ctx context.Context, l *live, jobs []store.Job) 
 	if e, ok := failure(jobs); ok {
 		return e, true
 	}
+	evidence := guard.None
+	if executed(jobs) {
+		evidence = guard.Success
+	}
 	scene, err := d.Content.Scene(ctx, l.stage.SceneID)
 	if errors.Is(err, ports.ErrNoScene) {
 		return ending{outcome: "failed", state: asset.Failed, verdict: verdictOf(outcome.SceneNotFound)}, true
@@ -121,12 +126,23 @@ func (d *Dispatcher) conclusion(ctx context.Context, l *live, jobs []store.Job) 
 	presence, err := st.Prove(ctx, scene, l.floor)
 	switch presence {
 	case ports.Present:
-		return ending{outcome: "ready", state: asset.Ready, idle: store.Reset, budget: store.Reset}, true
+		return ending{outcome: "ready", state: asset.Ready, idle: store.Reset, budget: store.Reset, evidence: evidence}, true
 	case ports.Absent:
 		return ending{outcome: "failed", state: asset.Pending, verdict: verdictOf(outcome.ArtifactMissing), idle: store.Reset, budget: store.Charge}, true
 	}
 	d.trouble(l.stage.SceneID, "prove artifacts", err)
 	return ending{}, false
+}
+
+// executed says whether a worker did one of the jobs: an artifact that stood already
+// tells nothing about the machinery (CB5).
+func executed(jobs []store.Job) bool {
+	for _, j := range jobs {
+		if j.State == done && j.Result != cached {
+			return true
+		}
+	}
+	return false
 }
 
 // failure is how a dispatch ends one of whose jobs failed; ok is false if none did.
@@ -137,7 +153,7 @@ func failure(jobs []store.Job) (e ending, ok bool) {
 	}
 	f := outcome.ClassifyFailure(code, "")
 	e = ending{outcome: "failed", state: asset.Pending, verdict: verdictOf(outcome.JobFailed), idle: store.Reset, budget: store.Charge}
-	e.verdict.Retryable = f.Retryable
+	e.verdict.Retryable, e.evidence = f.Retryable, guard.Judge(f, true) // a worker reported it
 	if !f.Retryable {
 		e.state = asset.Failed
 	}

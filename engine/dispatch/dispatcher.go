@@ -67,6 +67,9 @@ const (
 	failed      = store.JobFailed
 )
 
+// cached is the result of a job whose artifact stood already.
+const cached = "cached"
+
 // job is one unit of work of a live dispatch.
 type job struct {
 	id, unit string

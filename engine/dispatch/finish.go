@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/animastor/orchestra/engine/asset"
+	"github.com/animastor/orchestra/engine/guard"
 	"github.com/animastor/orchestra/engine/outcome"
 	"github.com/animastor/orchestra/engine/store"
 	"github.com/animastor/orchestra/ports"
@@ -17,6 +18,7 @@ type ending struct {
 	state        asset.State
 	verdict      outcome.Verdict // zero for ready
 	idle, budget store.Op        // empty: keep
+	evidence     guard.Evidence  // for the breaker
 	keepReceipts bool            // jobs may still be at the hub
 }
 
@@ -27,7 +29,8 @@ func (d *Dispatcher) finish(ctx context.Context, l *live, e ending) bool {
 	p := d.Profile(l.stage.Stage)
 	args := store.FinishArgs{Stage: l.stage, Dispatch: l.dispatch, Caller: l.holder, Outcome: e.outcome, State: e.state,
 		Reason: e.verdict.Reason, Bucket: e.verdict.Bucket, Window: e.verdict.Window,
-		Idle: cmp.Or(e.idle, store.Keep), Budget: cmp.Or(e.budget, store.Keep), BudgetLimit: p.RetryBudget, Refill: p.RefillEvery}
+		Idle: cmp.Or(e.idle, store.Keep), Budget: cmp.Or(e.budget, store.Keep), BudgetLimit: p.RetryBudget, Refill: p.RefillEvery,
+		Evidence: e.evidence}
 	if !e.keepReceipts {
 		args.Jobs = l.jobIDs()
 	}
@@ -51,5 +54,5 @@ func (d *Dispatcher) finished(l *live, e ending, f store.FinishReply) {
 	d.Observer.Observe(ports.Finish{Stage: l.stage, Dispatch: l.dispatch, Generation: l.generation,
 		Outcome: e.outcome, Reason: f.Reason, Bucket: e.verdict.Bucket, WindowSeconds: int64(e.verdict.Window / time.Second),
 		Deferred: e.verdict.Deferred, Retryable: e.verdict.Retryable, Sent: l.count(sent, done, failed),
-		State: string(f.State), Idle: f.Idle, Budget: f.Budget})
+		State: string(f.State), Idle: f.Idle, Budget: f.Budget, Evidence: string(e.evidence), Circuit: f.Circuit})
 }

@@ -91,7 +91,7 @@ func (d *Dispatcher) reuse(ctx context.Context, l *live, j *job) bool {
 		return false
 	}
 	a, err := d.Store.Accept(ctx, store.AcceptArgs{Stage: l.stage, Dispatch: l.dispatch, Fence: l.fence, Generation: l.generation,
-		Job: j.id, State: done, Result: "cached"})
+		Job: j.id, State: done, Result: cached})
 	if err != nil || a.Verdict == store.Stale {
 		return false
 	}

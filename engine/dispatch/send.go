@@ -34,7 +34,7 @@ func (d *Dispatcher) round(ctx context.Context, l *live) {
 func (j *job) outcome() string {
 	switch {
 	case j.artifact:
-		return "cached"
+		return cached
 	case j.state == outstanding:
 		return j.reason
 	}

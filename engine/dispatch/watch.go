@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/animastor/orchestra/engine/asset"
+	"github.com/animastor/orchestra/engine/guard"
 	"github.com/animastor/orchestra/engine/keys"
 	"github.com/animastor/orchestra/engine/outcome"
 	"github.com/animastor/orchestra/engine/store"
@@ -194,7 +195,7 @@ func (d *Dispatcher) lose(ctx context.Context, l *live, claimed bool) {
 	keep := !d.purge(ctx, l.dispatch)
 	e := ending{outcome: "lost", state: asset.Pending, verdict: verdictOf(outcome.Lost), idle: store.Reset, keepReceipts: keep}
 	if claimed {
-		e.budget = store.Charge
+		e.budget, e.evidence = store.Charge, guard.Judge(outcome.ClassifyFailure(outcome.Lost, ""), true)
 	}
 	d.finish(ctx, l, e)
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/animastor/orchestra/engine/asset"
+	"github.com/animastor/orchestra/engine/guard"
 	"github.com/animastor/orchestra/engine/keys"
 )
 
@@ -38,8 +39,10 @@ type BeginArgs struct {
 	Version    int64  // content version it is built for
 	Mark       int64  // highest dirty mark it is built for
 	Lease      time.Duration
-	Slots      int      // live dispatches that the kind of stage may have
-	Jobs       []string // job ids (keys.Job)
+	Slots      int           // live dispatches that the kind of stage may have
+	Breaker    guard.Breaker // of the kind of stage
+	Permit     time.Duration // how long a probe may take before its permit lapses
+	Jobs       []string      // job ids (keys.Job)
 }
 
 // BeginReply says what Begin did. With a refusal nothing was written.
@@ -48,25 +51,34 @@ type BeginReply struct {
 	Generation int64     // of the dispatch; with a refusal, of the intent (0: none)
 	Fence      int64     // of the dispatch; with a refusal, the last one
 	Reason     string    // with deferred_capacity: the stored reason
-	Until      time.Time // with deferred_capacity and backoff: when it ends
+	Probe      bool      // it was let through a half-open circuit, and holds a permit
+	Until      time.Time // with deferred_capacity, backoff and circuit_open: when it ends
 }
 
 // Begin creates a dispatch, or refuses, in the order of schema 3: cancelled, intent_missing,
 // intent_corrupt, intent_not_active, stale_intent, not_dispatchable, deferred_capacity, backoff,
-// duplicate, backpressure. Called again for the live dispatch it says OK again.
+// duplicate, circuit_open, half_open_limit, backpressure. Called again for the live dispatch it says OK again.
 func (s *Store) Begin(ctx context.Context, a BeginArgs) (BeginReply, error) {
-	line := Line{Kind: LineStarted, Dispatch: a.Dispatch, Stage: a.Stage}
+	b, line := a.Breaker.OrPublished(), Line{Kind: LineStarted, Dispatch: a.Dispatch, Stage: a.Stage}
 	r, err := s.run(ctx, &scripts.begin, a.Stage.String(),
 		[]string{
 			keys.AssetState(a.Stage.SceneID), keys.Intent(a.Stage), keys.Lease(a.Stage), keys.Dispatch(a.Stage),
 			keys.DispatchJobs(a.Dispatch), keys.Slots(a.Stage.Stage), keys.Deferred(a.Stage), keys.Cancel(a.Stage.Book), keys.Outbox(),
+			keys.Breaker(a.Stage.Stage), keys.BreakerPermits(a.Stage.Stage),
 		},
-		with([]any{a.Stage.Stage, a.Dispatch, a.Holder, a.Generation, a.Version, a.Mark, millis("lease", a.Lease), a.Slots, line.String()},
+		with([]any{a.Stage.Stage, a.Dispatch, a.Holder, a.Generation, a.Version, a.Mark, millis("lease", a.Lease), a.Slots, line.String(),
+			millis("cool-down", b.CoolDown), b.Probes, millis("permit", a.Permit)},
 			a.Jobs...)...)
 	if err != nil {
 		return BeginReply{}, err
 	}
-	return BeginReply{r.verdict(), r.int(1), r.int(2), r[3], r.instant(4)}, nil
+	reply := BeginReply{Verdict: r.verdict(), Generation: r.int(1), Fence: r.int(2), Until: r.instant(4)}
+	if reply.Verdict == OK {
+		reply.Probe = r[3] == "half_open"
+	} else {
+		reply.Reason = r[3]
+	}
+	return reply, nil
 }
 
 // RenewArgs is the dispatch that Renew extends.

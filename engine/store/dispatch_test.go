@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -39,7 +40,7 @@ const (
 func begin(w *world) (store.BeginReply, error) {
 	return w.Begin(ctx, store.BeginArgs{
 		Stage: stage, Dispatch: "d1", Holder: "h1", Generation: 3, Version: 7, Mark: 9,
-		Lease: 1200 * time.Second, Slots: 2, Jobs: []string{job1, job2},
+		Lease: 1200 * time.Second, Slots: 2, Jobs: []string{job1, job2}, Permit: 1500 * time.Second,
 	})
 }
 
@@ -76,7 +77,9 @@ func TestBegin(t *testing.T) {
 	ok := store.BeginReply{Verdict: store.OK, Generation: 3, Fence: 5}
 	// Each refusal is followed by what would refuse after it, so the table shows the order.
 	slots := "\nZADD K:runtime:slots:image 1000001 x 1000001 y"
-	taken := "\nHSET K:asset-state:b:c:s image.state generating image.dispatch d0" + slots
+	permits := "\nHSET K:breaker:image opened_at 940000\nZADD K:breaker:image:permits 1000001 x 1000001 y" + slots
+	open := permits + "\nHSET K:breaker:image opened_at 940001"
+	taken := open + "\nHSET K:asset-state:b:c:s image.state generating image.dispatch d0"
 	backoff := "\nHSET K:asset-state:b:c:s image.next 1000001" + taken
 	deferral := "\nSET K:runtime:deferred:b:c:s:image no_worker_available|capacity|3|d0|940000|1000001" + backoff
 	table(t, pending, begin, []test{
@@ -102,6 +105,15 @@ func TestBegin(t *testing.T) {
 		{"garbled deferral", "SET K:runtime:deferred:b:c:s:image r|capacity|3|d0|940000|1e9" + backoff, refused(outcome.InBackoff, store.BeginReply{Generation: 3, Until: at(1)}), ""},
 		{"deferral too long", "SET K:runtime:deferred:b:c:s:image r|capacity|3|d0|940000|1000001|" + backoff, refused(outcome.InBackoff, store.BeginReply{Generation: 3, Until: at(1)}), ""},
 		{"duplicate", taken, refused(outcome.Duplicate, store.BeginReply{Generation: 3}), ""},
+		{"circuit open", open, refused(outcome.CircuitOpen, store.BeginReply{Generation: 3, Until: at(1)}), ""},
+		{"circuit held open", open + "\nHSET K:breaker:image hold open opened_at 1", refused(outcome.CircuitOpen, store.BeginReply{Generation: 3}), ""},
+		{"half-open limit", permits, refused(outcome.HalfOpenLimit, store.BeginReply{Generation: 3}), ""},
+		{
+			"a probe, with a permit that has lapsed", "HSET K:breaker:image opened_at 940000\nZADD K:breaker:image:permits 1000000 x 1000001 y",
+			store.BeginReply{Verdict: store.OK, Generation: 3, Fence: 5, Probe: true},
+			"- K:asset-state:b:c:s image.fence = 4\n- K:asset-state:b:c:s image.state = pending\n- K:breaker:image:permits x = 1000000" +
+				strings.Replace(began, "image.version = 7\n", "image.version = 7\n+ K:breaker:image:permits d1 = 2500000\n", 1),
+		},
 		{"backpressure", slots, refused(outcome.Backpressure, store.BeginReply{Generation: 3}), ""},
 		{
 			"from dirty, with expired slots, a lapsed deferral and a claim left behind",
@@ -121,7 +133,8 @@ func TestBegin(t *testing.T) {
 func TestBeginWithoutJobs(t *testing.T) {
 	w := newWorld(t)
 	w.do(pending)
-	_, err := w.Begin(ctx, store.BeginArgs{Stage: stage, Dispatch: "d1", Holder: "h1", Generation: 3, Lease: time.Second, Slots: 1})
+	_, err := w.Begin(ctx, store.BeginArgs{Stage: stage, Dispatch: "d1", Holder: "h1", Generation: 3, Lease: time.Second, Slots: 1,
+		Permit: time.Second})
 	require.NoError(t, err)
 	require.False(t, w.redis.Exists("animastor:dispatch-jobs:d1"))
 	require.PanicsWithValue(t, "store: lease is 0s; it must be at least 1ms", func() { _, _ = w.Begin(ctx, store.BeginArgs{}) })

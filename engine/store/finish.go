@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/animastor/orchestra/engine/asset"
+	"github.com/animastor/orchestra/engine/guard"
 	"github.com/animastor/orchestra/engine/keys"
 )
 
@@ -47,7 +48,9 @@ type FinishArgs struct {
 	Budget      Op
 	BudgetLimit int           // tokens of a full budget
 	Refill      time.Duration // time for one token
-	Jobs        []string      // whose receipts go, as far as they are its own
+	Breaker     guard.Breaker
+	Evidence    guard.Evidence // what it tells the breaker
+	Jobs        []string       // whose receipts go, as far as they are its own
 }
 
 // FinishReply says what Finish left behind; unless OK, what stands anyway.
@@ -58,6 +61,7 @@ type FinishReply struct {
 	Idle    int64     // zero-progress attempts in a row
 	Budget  int64     // tokens left; -1: full
 	Next    time.Time // until when the stage backs off
+	Circuit string    // of the kind of stage: closed, open, half_open
 }
 
 // Finish ends a dispatch once, with all that follows, in one step (schema 3; spec
@@ -66,18 +70,20 @@ type FinishReply struct {
 // at the third attempt without progress that opens no window: min(60, 10 * 2^(n-3)) s. A
 // charge that leaves no token makes the stage failed, with retry_budget_exhausted.
 func (s *Store) Finish(ctx context.Context, a FinishArgs) (FinishReply, error) {
-	line := Line{Kind: LineFinished, Dispatch: a.Dispatch, Outcome: a.Outcome, Reason: a.Reason, Stage: a.Stage}
+	b, line := a.Breaker.OrPublished(), Line{Kind: LineFinished, Dispatch: a.Dispatch, Outcome: a.Outcome, Reason: a.Reason, Stage: a.Stage}
 	names := []string{
 		keys.AssetState(a.Stage.SceneID), keys.Lease(a.Stage), keys.Dispatch(a.Stage), keys.DispatchJobs(a.Dispatch),
 		keys.Slots(a.Stage.Stage), keys.DispatchCompleted(a.Stage, a.Dispatch), keys.Deferred(a.Stage),
 		keys.DeferredOf(a.Stage.Book), keys.Budget(a.Stage), keys.Outbox(),
+		keys.Breaker(a.Stage.Stage), keys.BreakerFailures(a.Stage.Stage), keys.BreakerPermits(a.Stage.Stage),
 	}
 	for _, job := range a.Jobs {
 		names = append(names, keys.Receipt(job))
 	}
 	r, err := s.run(ctx, &scripts.finish, a.Stage.String(), names,
 		a.Stage.Stage, a.Dispatch, a.Caller, a.Outcome, string(a.State), a.Reason, a.Bucket, a.Window.Milliseconds(),
-		string(a.Idle), string(a.Budget), a.BudgetLimit, millis("refill", a.Refill), keys.BookStageMember(a.Stage), line.String())
+		string(a.Idle), string(a.Budget), a.BudgetLimit, millis("refill", a.Refill), keys.BookStageMember(a.Stage), line.String(),
+		string(a.Evidence), b.Trip, millis("window", b.Window), millis("cool-down", b.CoolDown))
 	if err != nil {
 		return FinishReply{}, err
 	}
@@ -85,5 +91,5 @@ func (s *Store) Finish(ctx context.Context, a FinishArgs) (FinishReply, error) {
 	if r[4] == "-1" {
 		tokens = -1
 	}
-	return FinishReply{r.verdict(), asset.State(r[1]), r[2], r.int(3), tokens, r.instant(5)}, nil
+	return FinishReply{r.verdict(), asset.State(r[1]), r[2], r.int(3), tokens, r.instant(5), r[6]}, nil
 }

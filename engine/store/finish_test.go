@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/animastor/orchestra/engine/asset"
+	"github.com/animastor/orchestra/engine/guard"
 	"github.com/animastor/orchestra/engine/outcome"
 	"github.com/animastor/orchestra/engine/store"
 )
@@ -64,7 +65,7 @@ const freed = `
 
 func TestFinish(t *testing.T) {
 	gone := "\n- K:runtime:slots:image d1 = 2200000\n"
-	idle := store.FinishReply{Verdict: store.OK, State: asset.Pending, Reason: outcome.NoWorkerAvailable, Idle: 1, Budget: -1}
+	idle := store.FinishReply{Verdict: store.OK, State: asset.Pending, Reason: outcome.NoWorkerAvailable, Idle: 1, Budget: -1, Circuit: "closed"}
 	written := `
 		+ K:asset-state:b:c:s image.idle = 1
 		+ K:asset-state:b:c:s image.next = 0
@@ -87,12 +88,12 @@ func TestFinish(t *testing.T) {
 			- K:receipt:image:b:c:s:u1:3 payload = p
 			- K:runtime:deferred-of:b old = 1000000` + gone + written},
 		{"again, after a lost answer", finished + "HDEL K:asset-state:b:c:s image.dispatch\nHSET K:asset-state:b:c:s image.reason r image.idle 2 image.next 5",
-			store.FinishReply{Verdict: store.Finished, State: asset.Ready, Reason: "r", Idle: 2, Budget: -1, Next: time.UnixMilli(5).UTC()}, ""},
-		{"another dispatch", "HSET K:asset-state:b:c:s image.dispatch d2", store.FinishReply{Verdict: store.Finished, State: asset.Generating, Budget: -1}, ""},
+			store.FinishReply{Verdict: store.Finished, State: asset.Ready, Reason: "r", Idle: 2, Budget: -1, Next: time.UnixMilli(5).UTC(), Circuit: "closed"}, ""},
+		{"another dispatch", "HSET K:asset-state:b:c:s image.dispatch d2", store.FinishReply{Verdict: store.Finished, State: asset.Generating, Budget: -1, Circuit: "closed"}, ""},
 		{"neither holder nor claimant", "HSET K:asset-state:b:c:s image.holder h2 image.claim c1 image.claim_until 2000000",
-			store.FinishReply{Verdict: store.NotOwner, State: asset.Generating, Budget: -1}, ""},
+			store.FinishReply{Verdict: store.NotOwner, State: asset.Generating, Budget: -1, Circuit: "closed"}, ""},
 		{"a lapsed claim", "HSET K:asset-state:b:c:s image.holder h2 image.claim h1 image.claim_until 1000000",
-			store.FinishReply{Verdict: store.NotOwner, State: asset.Generating, Budget: -1}, ""},
+			store.FinishReply{Verdict: store.NotOwner, State: asset.Generating, Budget: -1, Circuit: "closed"}, ""},
 	})
 
 	ready := finishWith(func(a *store.FinishArgs) {
@@ -107,7 +108,7 @@ func TestFinish(t *testing.T) {
 		ZADD K:runtime:deferred-of:b 2000000 c:s:image`)
 	got, err := ready(w)
 	require.NoError(t, err)
-	require.Equal(t, store.FinishReply{Verdict: store.OK, State: asset.Ready, Budget: -1}, got)
+	require.Equal(t, store.FinishReply{Verdict: store.OK, State: asset.Ready, Budget: -1, Circuit: "closed"}, got)
 	require.Equal(t, unindent(`
 		K:asset-state:b:c:s image.fence = 5
 		K:asset-state:b:c:s image.generation = 3
@@ -174,7 +175,7 @@ func TestBudget(t *testing.T) {
 		require.Equal(t, tt.tokens, got.Budget, tt.name)
 		require.Equal(t, tt.stored, w.redis.HGet("animastor:budget:b:c:s:image", "tokens"), tt.name)
 		require.Equal(t, tt.when, w.redis.HGet("animastor:budget:b:c:s:image", "at"), tt.name)
-		want := store.FinishReply{Verdict: store.OK, State: asset.Pending, Reason: outcome.NoWorkerAvailable, Idle: 1, Budget: tt.tokens}
+		want := store.FinishReply{Verdict: store.OK, State: asset.Pending, Reason: outcome.NoWorkerAvailable, Idle: 1, Budget: tt.tokens, Circuit: "closed"}
 		if tt.op == store.Charge {
 			require.Equal(t, 24*time.Hour, w.redis.TTL("animastor:budget:b:c:s:image"), tt.name)
 			if tt.tokens == 0 {
@@ -194,5 +195,50 @@ func TestBudget(t *testing.T) {
 			Kind: store.LineFinished, Dispatch: "d1", Outcome: "nothing", Reason: outcome.NoWorkerAvailable, Stage: stage,
 			State: want.State, FinalReason: want.Reason,
 		}, line)
+	}
+}
+
+// TestBreaker: what a finish tells the breaker of its stage, and what comes of it.
+func TestBreaker(t *testing.T) {
+	fail := func(a *store.FinishArgs) { a.Evidence = guard.Failure }
+	succeed := func(a *store.FinishArgs) { a.Evidence = guard.Success }
+	four := "ZADD K:breaker:image:failures 880001 a 900000 b 950000 c 999999 d\n"
+	probe := "HSET K:breaker:image opened_at 900000\nZADD K:breaker:image:permits 1000001 d1 2000000 other\n"
+	for _, c := range []struct {
+		name, redis string
+		change      func(*store.FinishArgs)
+		circuit     string
+		left        string // of the breaker's keys
+	}{
+		{"the first failure", "", fail, "closed", "K:breaker:image:failures d1 = 1000000\nK:breaker:image:failures lives 120000"},
+		{"the fifth within the window trips", four, fail, "open", "K:breaker:image opened_at = 1000000"},
+		{"one has left the window", strings.Replace(four, "880001", "880000", 1), fail, "closed",
+			"K:breaker:image:failures b = 900000\nK:breaker:image:failures c = 950000\nK:breaker:image:failures d = 999999\nK:breaker:image:failures d1 = 1000000\nK:breaker:image:failures lives 120000"},
+		{"a success forgets them", four, succeed, "closed", ""},
+		{"no evidence changes nothing", four, func(*store.FinishArgs) {}, "closed",
+			"K:breaker:image:failures a = 880001\nK:breaker:image:failures b = 900000\nK:breaker:image:failures c = 950000\nK:breaker:image:failures d = 999999"},
+		{"a probe that succeeds closes", probe, succeed, "closed", ""},
+		{"a probe that fails opens again", probe, fail, "open", "K:breaker:image opened_at = 1000000"},
+		{"a probe without evidence gives its permit back", probe, func(*store.FinishArgs) {}, "half_open",
+			"K:breaker:image opened_at = 900000\nK:breaker:image:permits other = 2000000"},
+		{"a result from before the trip decides nothing (CB4)", "HSET K:breaker:image opened_at 900000\n", succeed, "half_open", "K:breaker:image opened_at = 900000"},
+		{"a failure from before the trip does not keep it open (CB7)", "HSET K:breaker:image opened_at 950000\n", fail, "open", "K:breaker:image opened_at = 950000"},
+		{"a lapsed permit decides nothing", strings.Replace(probe, "1000001", "1000000", 1), succeed, "half_open",
+			"K:breaker:image opened_at = 900000\nK:breaker:image:permits other = 2000000"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := newWorld(t)
+			w.do(live + c.redis)
+			got, err := finishWith(c.change)(w)
+			require.NoError(t, err)
+			require.Equal(t, c.circuit, got.Circuit)
+			var left []string
+			for _, line := range w.dump() {
+				if strings.HasPrefix(line, "K:breaker:") {
+					left = append(left, line)
+				}
+			}
+			require.Equal(t, c.left, strings.Join(left, "\n"))
+		})
 	}
 }

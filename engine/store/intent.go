@@ -73,7 +73,7 @@ func (s *Store) intent(ctx context.Context, op IntentOp, stage asset.StageID, fo
 			keys.Intent(stage), keys.AssetState(stage.SceneID), keys.Deferred(stage), keys.DeferredOf(stage.Book),
 			keys.Budget(stage), keys.ActiveScenes(), keys.ScenesOf(stage.Book), keys.Cancel(stage.Book), keys.Outbox(),
 			keys.Lease(stage), keys.Dispatch(stage), keys.Slots(stage.Stage), keys.DispatchJobs(dispatch),
-			keys.DispatchCompleted(stage, dispatch),
+			keys.DispatchCompleted(stage, dispatch), keys.BreakerPermits(stage.Stage),
 		},
 		string(op), stage.Stage, live, keys.SceneMember(stage.SceneID), keys.BookSceneMember(stage.SceneID),
 		keys.BookStageMember(stage), forced, line.String())

@@ -99,14 +99,20 @@ func unfinished(job string) bool {
 }
 
 // held is the keys of what a live dispatch holds.
-type held struct{ state, lease, record, jobs, slots, marker string }
+type held struct{ state, lease, record, jobs, slots, marker, permits string }
 
 // endDispatch is the prelude's endDispatch.
 func endDispatch(db *redis.DB, key held, stage, dispatch, outcome string, now int64) {
 	db.Del(key.lease, key.record, key.jobs)
 	db.ZRem(key.slots, dispatch)
+	db.ZRem(key.permits, dispatch)
 	db.HDel(key.state, stage+"dispatch", stage+"holder", stage+"renewed", stage+"claim", stage+"claim_until")
 	db.SetPX(key.marker, outcome+"|"+num(now), dayMs)
+}
+
+// circuitOf is the prelude's readCircuit; openedAt is 0 for its nil.
+func circuitOf(db *redis.DB, breaker string) (openedAt int64, held bool) {
+	return intOr0(get(db, breaker, "opened_at")), get(db, breaker, "hold") == "open"
 }
 
 // tell is the prelude's tell.

@@ -11,7 +11,7 @@ func beginTwin(db *redis.DB, keys, args []string) (any, error) {
 	state, lease, record, jobs, slots := keys[0], keys[2], keys[3], keys[4], keys[5]
 	stage, dispatch, holder, expected, version, mark := args[0]+".", args[1], args[2], args[3], args[4], args[5]
 	ttl, line := intOr0(args[6]), args[8]
-	if err := corrupt(db, keys, "hash", "hash", "string", "hash", "hash", "zset", "string", "string", "list"); err != nil {
+	if err := corrupt(db, keys, "hash", "hash", "string", "hash", "hash", "zset", "string", "string", "list", "hash", "zset"); err != nil {
 		return nil, err
 	}
 
@@ -29,11 +29,17 @@ func beginTwin(db *redis.DB, keys, args []string) (any, error) {
 	db.SetPX(lease, dispatch, ttl)
 	db.ZAdd(slots, float64(now+ttl), dispatch)
 	db.ZRemUpTo(slots, float64(now))
+	probe := ""
+	if openedAt, _ := circuitOf(db, keys[9]); openedAt > 0 {
+		probe = "half_open"
+		db.ZAdd(keys[10], float64(now+intOr0(args[11])), dispatch)
+		db.ZRemUpTo(keys[10], float64(now))
+	}
 	db.Del(keys[6])
 	db.HSet(record, "dispatch_id", dispatch, "generation", expected, "fence", fenced, "version", version,
 		"mark", mark, "holder", holder, "started_at", at)
 	db.PExpire(record, ttl)
-	for _, job := range args[9:] {
+	for _, job := range args[12:] {
 		db.HSet(jobs, job, "outstanding")
 	}
 	db.PExpire(jobs, ttl)
@@ -41,7 +47,7 @@ func beginTwin(db *redis.DB, keys, args []string) (any, error) {
 		stage+"version", version, stage+"mark", mark, stage+"holder", holder, stage+"renewed", at, stage+"started", at)
 	db.HDel(state, stage+"claim", stage+"claim_until")
 	tell(db, keys[8], line)
-	return []string{"ok", expected, fenced, "", "0"}, nil
+	return []string{"ok", expected, fenced, probe, "0"}, nil
 }
 
 // refuseBegin is the middle of begin.lua: nil if nothing speaks against the dispatch.
@@ -77,6 +83,15 @@ func refuseBegin(db *redis.DB, keys, args []string, now, fence int64) []string {
 	}
 	if live != "" {
 		return refuse("duplicate", "", 0)
+	}
+	openedAt, held := circuitOf(db, keys[9])
+	switch coolDown := openedAt + intOr0(args[9]); {
+	case held:
+		return refuse("circuit_open", "", 0)
+	case openedAt > 0 && now < coolDown:
+		return refuse("circuit_open", "", coolDown)
+	case openedAt > 0 && int64(db.ZCountAbove(keys[10], float64(now))) >= intOr0(args[10]):
+		return refuse("half_open_limit", "", 0)
 	}
 	if int64(db.ZCountAbove(slots, float64(now))) >= intOr0(args[7]) {
 		return refuse("backpressure", "", 0)

@@ -7,7 +7,7 @@ func finishTwin(db *redis.DB, keys, args []string) (any, error) {
 	state, deferred, deferredOf, budget, outbox := keys[0], keys[6], keys[7], keys[8], keys[9]
 	stage, dispatch, caller, bucket, window := args[0]+".", args[1], args[2], args[6], intOr0(args[7])
 	idleOp, budgetOp, member, line := args[8], args[9], args[12], args[13]
-	if err := corrupt(db, keys, "hash", "string", "hash", "hash", "zset", "string", "string", "zset", "hash", "list", "hash"); err != nil {
+	if err := corrupt(db, keys, "hash", "string", "hash", "hash", "zset", "string", "string", "zset", "hash", "list", "hash", "zset", "zset", "hash"); err != nil {
 		return nil, err
 	}
 
@@ -15,12 +15,13 @@ func finishTwin(db *redis.DB, keys, args []string) (any, error) {
 	status, why := get(db, state, stage+"state"), get(db, state, stage+"reason")
 	idle, next := intOr0(get(db, state, stage+"idle")), intOr0(get(db, state, stage+"next"))
 	tokens, since, full := refilled(db, budget, intOr0(args[10]), intOr0(args[11]), now)
+	c := circuitFor(db, keys, args, dispatch, now)
 	reply := func(verdict string) ([]string, error) {
 		left := num(tokens)
 		if full {
 			left = "-1"
 		}
-		return []string{verdict, status, why, num(idle), left, num(next)}, nil
+		return []string{verdict, status, why, num(idle), left, num(next), c.String()}, nil
 	}
 	if get(db, state, stage+"dispatch") != dispatch {
 		return reply("finished")
@@ -51,8 +52,8 @@ func finishTwin(db *redis.DB, keys, args []string) (any, error) {
 		}
 	}
 
-	endDispatch(db, held{state, keys[1], keys[2], keys[3], keys[4], keys[5]}, stage, dispatch, args[3], now)
-	for _, receipt := range keys[10:] {
+	endDispatch(db, held{state, keys[1], keys[2], keys[3], keys[4], keys[5], keys[12]}, stage, dispatch, args[3], now)
+	for _, receipt := range keys[13:] {
 		if get(db, receipt, "dispatch") == dispatch {
 			dropReceipt(db, receipt)
 		}
@@ -64,6 +65,7 @@ func finishTwin(db *redis.DB, keys, args []string) (any, error) {
 		db.HSet(budget, "tokens", num(tokens), "at", num(since))
 		db.PExpire(budget, dayMs)
 	}
+	c.settle(db, args[14], dispatch)
 	switch until := now + window; {
 	case window > 0:
 		db.SetPX(deferred, why+"|"+bucket+"|"+generation+"|"+dispatch+"|"+num(now)+"|"+num(until), window)
@@ -91,4 +93,55 @@ func refilled(db *redis.DB, budget string, limit, refill, now int64) (tokens, si
 		return limit, now, true
 	}
 	return tokens, since, false
+}
+
+// circuit is the breaker as finish.lua finds it.
+type circuit struct {
+	breaker, failures, permits            string
+	now, openedAt, trip, window, coolDown int64
+	held, probing                         bool
+	failed                                int64
+}
+
+func circuitFor(db *redis.DB, keys, args []string, dispatch string, now int64) *circuit {
+	c := &circuit{breaker: keys[10], failures: keys[11], permits: keys[12], now: now,
+		trip: intOr0(args[15]), window: intOr0(args[16]), coolDown: intOr0(args[17])}
+	c.openedAt, c.held = circuitOf(db, c.breaker)
+	deadline, has := db.ZScore(c.permits, dispatch)
+	c.probing = has && deadline > float64(now)
+	c.failed = int64(db.ZCountAbove(c.failures, float64(now-c.window)))
+	return c
+}
+
+// String is finish.lua's circuit().
+func (c *circuit) String() string {
+	switch {
+	case c.held || c.openedAt > 0 && c.now < c.openedAt+c.coolDown:
+		return "open"
+	case c.openedAt > 0:
+		return "half_open"
+	}
+	return "closed"
+}
+
+// settle tells the breaker how an execution went.
+func (c *circuit) settle(db *redis.DB, op, dispatch string) {
+	closed := c.openedAt == 0
+	switch {
+	case op == "success" && c.probing:
+		db.Del(c.failures)
+		db.HDel(c.breaker, "opened_at")
+		db.Del(c.permits)
+		c.openedAt = 0
+	case op == "success" && closed:
+		db.Del(c.failures)
+	case op == "failure" && (c.probing || closed && c.failed+1 >= c.trip):
+		c.openedAt = c.now
+		db.Del(c.failures, c.permits)
+		db.HSet(c.breaker, "opened_at", num(c.now))
+	case op == "failure" && closed:
+		db.ZAdd(c.failures, float64(c.now), dispatch)
+		db.ZRemUpTo(c.failures, float64(c.now-c.window))
+		db.PExpire(c.failures, c.window)
+	}
 }

@@ -27,7 +27,7 @@ func intentTwin(db *redis.DB, keys, args []string) (any, error) {
 	alone := aloneInScene(db, state, stage+"state")
 
 	if live != "" {
-		endDispatch(db, held{state, keys[9], keys[10], keys[12], keys[11], keys[13]}, stage, live, "cancelled", now)
+		endDispatch(db, held{state, keys[9], keys[10], keys[12], keys[11], keys[13], keys[14]}, stage, live, "cancelled", now)
 	}
 	db.Del(deferred, budget)
 	db.ZRem(deferredOf, bookStage)

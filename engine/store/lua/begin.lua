@@ -1,11 +1,11 @@
 -- begin creates a dispatch with all that it needs, or refuses and writes nothing.
 -- Asked again for the dispatch that is live, it says ok again: the answer was lost.
 -- The first write is a SET, so that it is refused whole when memory is short.
-local state, intent, lease, record, jobs, slots, deferred, cancel, outbox = unpack(KEYS)
-local stage, dispatch, holder, expected, version, mark, ttl, limit, line = unpack(ARGV)
-local FIRST_JOB = 10
+local state, intent, lease, record, jobs, slots, deferred, cancel, outbox, breaker, permits = unpack(KEYS)
+local stage, dispatch, holder, expected, version, mark, ttl, limit, line, coolDown, probes, permit = unpack(ARGV)
+local FIRST_JOB = 13
 
-local wrong = corrupt('hash', 'hash', 'string', 'hash', 'hash', 'zset', 'string', 'string', 'list')
+local wrong = corrupt('hash', 'hash', 'string', 'hash', 'hash', 'zset', 'string', 'string', 'list', 'hash', 'zset')
 if wrong then return wrong end
 
 local at = now()
@@ -33,13 +33,23 @@ if not more and deferredUntil and deferredUntil > at and int(deferredFor) == cur
 end
 if nextAt > at then return refuse('backoff', '', nextAt) end
 if live ~= '' then return refuse('duplicate') end
--- The circuit breaker of the stage refuses here.
+local openedAt, held = readCircuit(breaker)
+if held or openedAt and at < openedAt + int(coolDown) then
+  return refuse('circuit_open', '', held and 0 or openedAt + int(coolDown))
+end
+if openedAt and redis.call('ZCOUNT', permits, '(' .. text(at), '+inf') >= int(probes) then
+  return refuse('half_open_limit')
+end
 if redis.call('ZCOUNT', slots, '(' .. text(at), '+inf') >= int(limit) then return refuse('backpressure') end
 
 fence = fence + 1
 redis.call('SET', lease, dispatch, 'PX', ttl)
 redis.call('ZADD', slots, text(at + int(ttl)), dispatch)
 redis.call('ZREMRANGEBYSCORE', slots, '-inf', text(at))
+if openedAt then
+  redis.call('ZADD', permits, text(at + int(permit)), dispatch)
+  redis.call('ZREMRANGEBYSCORE', permits, '-inf', text(at))
+end
 redis.call('DEL', deferred)
 put(record, '', 'dispatch_id', dispatch, 'generation', expected, 'fence', text(fence), 'version', version,
   'mark', mark, 'holder', holder, 'started_at', text(at))
@@ -50,4 +60,4 @@ put(state, stage, 'state', 'generating', 'dispatch', dispatch, 'generation', exp
   'version', version, 'mark', mark, 'holder', holder, 'renewed', text(at), 'started', text(at))
 drop(state, stage, 'claim', 'claim_until')
 tell(outbox, line)
-return {'ok', expected, text(fence), '', '0'}
+return {'ok', expected, text(fence), openedAt and 'half_open' or '', '0'}

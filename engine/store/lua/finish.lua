@@ -1,12 +1,14 @@
 -- finish ends a live dispatch once, for its holder or claimant, with everything that
--- follows from its outcome: state, zero-progress count, deferral, budget, outbox.
+-- follows from its outcome: state, zero-progress count, deferral, budget, breaker, outbox.
 -- The first writes only remove, so that it runs whole when memory is short.
-local state, lease, record, jobs, slots, marker, deferred, deferredOf, budget, outbox = unpack(KEYS)
+local state, lease, record, jobs, slots, marker, deferred, deferredOf, budget, outbox,
+  breaker, failures, permits = unpack(KEYS)
 local stage, dispatch, caller, outcome, nextState, reason, bucket, window, idleOp,
-  budgetOp, limit, refill, member, line = unpack(ARGV)
-local FIRST_RECEIPT = 11
+  budgetOp, limit, refill, member, line, breakerOp, trip, failureWindow, coolDown = unpack(ARGV)
+local FIRST_RECEIPT = 14
 
-local wrong = corrupt('hash', 'string', 'hash', 'hash', 'zset', 'string', 'string', 'zset', 'hash', 'list', 'hash')
+local wrong = corrupt('hash', 'string', 'hash', 'hash', 'zset', 'string', 'string', 'zset', 'hash', 'list',
+  'hash', 'zset', 'zset', 'hash')
 if wrong then return wrong end
 
 local at = now()
@@ -26,8 +28,21 @@ if not full then
 end
 if full then tokens, since = limit, at end
 
+-- Only a dispatch that was let through as a probe decides an open circuit; in a
+-- closed one the failures of a real window of time count.
+local openedAt, held = readCircuit(breaker)
+local probing = false
+for _, probe in ipairs(redis.call('ZRANGEBYSCORE', permits, '(' .. text(at), '+inf')) do
+  probing = probing or probe == dispatch
+end
+local failed = redis.call('ZCOUNT', failures, '(' .. text(at - int(failureWindow)), '+inf')
+local function circuit()
+  if held or openedAt and at < openedAt + int(coolDown) then return 'open' end
+  return openedAt and 'half_open' or 'closed'
+end
+
 local function reply(verdict)
-  return {verdict, status, why, text(idle), full and '-1' or text(tokens), text(nextAt)}
+  return {verdict, status, why, text(idle), full and '-1' or text(tokens), text(nextAt), circuit()}
 end
 if live ~= dispatch then return reply('finished') end
 if caller ~= owner and (caller ~= claim or (int(claimUntil) or 0) <= at) then return reply('not_owner') end
@@ -49,12 +64,27 @@ for i = FIRST_RECEIPT, #KEYS do
   if read(KEYS[i], '', 'dispatch') == dispatch then receipts[#receipts + 1] = KEYS[i] end
 end
 
-endDispatch({state = state, lease = lease, record = record, jobs = jobs, slots = slots, marker = marker},
+endDispatch({state = state, lease = lease, record = record, jobs = jobs, slots = slots, marker = marker, permits = permits},
   stage, dispatch, outcome, at)
 for _, receipt in ipairs(receipts) do
   drop(receipt, '', 'generation', 'fence', 'dispatch', 'payload', 'at')
 end
 if budgetOp == 'reset' then redis.call('DEL', budget) end
+if breakerOp == 'success' and (probing or not openedAt) then redis.call('DEL', failures) end
+if breakerOp == 'success' and probing then
+  openedAt = nil
+  drop(breaker, '', 'opened_at')
+  redis.call('DEL', permits)
+end
+if breakerOp == 'failure' and (probing or not openedAt and failed + 1 >= int(trip)) then
+  openedAt = at
+  redis.call('DEL', failures, permits)
+  put(breaker, '', 'opened_at', text(at))
+elseif breakerOp == 'failure' and not openedAt then
+  redis.call('ZADD', failures, text(at), dispatch)
+  redis.call('ZREMRANGEBYSCORE', failures, '-inf', text(at - int(failureWindow)))
+  redis.call('PEXPIRE', failures, failureWindow)
+end
 if budgetOp == 'charge' then
   put(budget, '', 'tokens', text(tokens), 'at', text(since))
   redis.call('PEXPIRE', budget, '86400000')

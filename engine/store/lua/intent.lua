@@ -3,11 +3,11 @@
 -- one, and ends the live dispatch in the same step. If another dispatch is live than the
 -- caller named, it says which, and writes nothing.
 local intent, state, deferred, deferredOf, budget, activeScenes, scenesOf, cancel, outbox,
-  lease, record, slots, jobs, marker = unpack(KEYS)
+  lease, record, slots, jobs, marker, permits = unpack(KEYS)
 local op, stage, expected, scene, bookScene, bookStage, force, line = unpack(ARGV)
 
 local wrong = corrupt('hash', 'hash', 'string', 'zset', 'hash', 'set', 'set', 'string', 'list',
-  'string', 'hash', 'zset', 'hash', 'string')
+  'string', 'hash', 'zset', 'hash', 'string', 'zset')
 if wrong then return wrong end
 
 local at = now()
@@ -28,7 +28,7 @@ for _, field in ipairs(redis.call('HKEYS', state)) do
 end
 
 if live ~= '' then
-  endDispatch({state = state, lease = lease, record = record, jobs = jobs, slots = slots, marker = marker},
+  endDispatch({state = state, lease = lease, record = record, jobs = jobs, slots = slots, marker = marker, permits = permits},
     stage, live, 'cancelled', at)
 end
 redis.call('DEL', deferred, budget)

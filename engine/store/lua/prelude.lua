@@ -85,8 +85,18 @@ end
 local function endDispatch(key, stage, dispatch, outcome, at)
   redis.call('DEL', key.lease, key.record, key.jobs)
   redis.call('ZREM', key.slots, dispatch)
+  redis.call('ZREM', key.permits, dispatch)
   drop(key.state, stage, 'dispatch', 'holder', 'renewed', 'claim', 'claim_until')
   redis.call('SET', key.marker, outcome .. '|' .. text(at), 'PX', '86400000')
+end
+
+-- readCircuit returns when the circuit of a stage was opened (nil if it is closed) and
+-- whether an operator holds it open. An open circuit whose cool-down is over is
+-- half-open; nothing has to be written for that.
+local function readCircuit(breaker)
+  local openedAt, hold = read(breaker, '', 'opened_at', 'hold')
+  openedAt = int(openedAt)
+  return openedAt ~= 0 and openedAt or nil, hold == 'open'
 end
 
 -- tell appends a line to the outbox, which holds the last 10,000.
