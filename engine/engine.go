@@ -10,6 +10,7 @@ import (
 
 	"github.com/animastor/orchestra/engine/asset"
 	"github.com/animastor/orchestra/engine/dispatch"
+	"github.com/animastor/orchestra/engine/reconcile"
 	"github.com/animastor/orchestra/engine/schedule"
 	"github.com/animastor/orchestra/engine/stage"
 	"github.com/animastor/orchestra/engine/store"
@@ -20,6 +21,9 @@ import (
 type Config struct {
 	Tick   time.Duration // between two ticks; 0: 5 s
 	Outbox time.Duration // between two drains of the outbox; 0: 5 s
+	// Reconcile is the time between two passes, to which each process adds up to 5 s
+	// of its own; 0: 60 s.
+	Reconcile time.Duration
 	// Profiles replaces the limits of a stage, by name.
 	Profiles map[string]asset.Profile
 }
@@ -41,6 +45,7 @@ type Engine struct {
 	store    *store.Store
 	dispatch *dispatch.Dispatcher
 	schedule *schedule.Scheduler
+	pass     *reconcile.Reconciler
 	stages   []string
 }
 
@@ -51,6 +56,9 @@ func New(cfg Config, deps Deps) *Engine {
 	}
 	if cfg.Tick == 0 {
 		cfg.Tick = 5 * time.Second
+	}
+	if cfg.Reconcile == 0 {
+		cfg.Reconcile = 60 * time.Second
 	}
 	if cfg.Outbox == 0 {
 		cfg.Outbox = 5 * time.Second
@@ -67,6 +75,7 @@ func New(cfg Config, deps Deps) *Engine {
 	e.dispatch = dispatch.New(dispatch.Deps{Runtime: deps.Runtime, Store: e.store, Hub: deps.Hub, Content: deps.Content,
 		Observer: deps.Observer, Stages: executors, Profile: cfg.profile}, holder)
 	e.schedule = schedule.New(e.dispatch, e.stages, holder)
+	e.pass = reconcile.New(e.dispatch, e.stages, holder)
 	return e
 }
 
@@ -77,7 +86,7 @@ func (c Config) profile(stage string) asset.Profile {
 	return asset.ProfileOf(stage)
 }
 
-// Run ticks and drains the outbox until ctx ends. The first tick is drawn within
+// Run ticks, reconciles and drains the outbox until ctx ends. The first tick is drawn within
 // the first period, so that replicas started together do not tick together.
 func (e *Engine) Run(ctx context.Context) {
 	rt := e.deps.Runtime
@@ -88,6 +97,12 @@ func (e *Engine) Run(ctx context.Context) {
 			if _, err := e.schedule.DrainOutbox(ctx); err != nil {
 				e.deps.Observer.Observe(ports.Trouble{Op: "drain outbox", Err: err})
 			}
+		}
+	})
+	rt.Go(ctx, "reconcile", func(ctx context.Context) {
+		period := e.cfg.Reconcile + drawn(rt.Token(), 5*time.Second)
+		for rt.Sleep(ctx, period) == nil {
+			_, _ = e.Reconcile(ctx) // the observer has been told
 		}
 	})
 	due := rt.Now().Add(delay)
@@ -120,6 +135,24 @@ func (e *Engine) Tick(ctx context.Context) (sum ports.Summary, err error) {
 		return sum, panicked
 	}
 	return sum, err
+}
+
+// ErrPassIncomplete is what the error of Reconcile wraps when a source of proofs could
+// not be read.
+var ErrPassIncomplete = reconcile.ErrPassIncomplete
+
+// Reconcile looks for what no tick and no callback will find, and repairs it (package
+// reconcile). A panic in it is isolated and returned.
+func (e *Engine) Reconcile(ctx context.Context) (report ports.Reconciled, err error) {
+	panicked := e.deps.Runtime.Isolate(func() error {
+		report, err = e.pass.Pass(ctx)
+		return nil
+	})
+	if panicked != nil {
+		e.deps.Observer.Observe(ports.Trouble{Op: "reconcile", Err: panicked})
+		return report, panicked
+	}
+	return report, err
 }
 
 // Complete takes the result of one job, good or bad (package dispatch). It may be

@@ -129,6 +129,33 @@ type Summary struct {
 	Errors     int // scenes or stages that failed for another reason
 }
 
+// Pass: one reconcile pass ended.
+type Pass struct {
+	Number  int64
+	Skipped bool   // another replica held the pass lock
+	Cause   string // the source that made it incomplete (hub), or ""
+	Report  Reconciled
+}
+
+// Reconciled is the count of what a reconcile pass did.
+type Reconciled struct {
+	Scenes   int // scenes looked at
+	Live     int // dispatches that were live
+	Fed      int // results of the hub handed in
+	Adopted  int // dispatches that nobody renewed, and that go on
+	Lost     int // those that the hub did not know, ended
+	Released int // slots of dispatches that were over
+	Restored int // stages put back to where a tick finds them
+	Withheld int // repairs that an incomplete pass left
+	Errors   int // scenes and repairs that failed
+}
+
+// Restored: a reconcile pass put a stage back to where a tick finds it.
+type Restored struct {
+	Stage   StageID
+	Verdict string // restored, indexed
+}
+
 // Trouble: something best-effort failed, or one scene was isolated from a tick.
 type Trouble struct {
 	Scene SceneID
@@ -152,6 +179,8 @@ func (Retired) event()    {}
 func (Swept) event()      {}
 func (Journaled) event()  {}
 func (Tick) event()       {}
+func (Pass) event()       {}
+func (Restored) event()   {}
 func (Trouble) event()    {}
 func (Started) event()    {}
 
@@ -187,6 +216,12 @@ func (Journaled) Kind() string { return "journal" }
 
 // Kind implements Event.
 func (Tick) Kind() string { return "tick" }
+
+// Kind implements Event.
+func (Pass) Kind() string { return "pass" }
+
+// Kind implements Event.
+func (Restored) Kind() string { return "restored" }
 
 // Kind implements Event.
 func (Trouble) Kind() string { return "trouble" }

@@ -47,6 +47,11 @@ func (d *Dispatcher) Complete(ctx context.Context, r ports.JobResult) error {
 	return nil
 }
 
+// CompleteStatus takes the result of a job from the hub's own account of it.
+func (d *Dispatcher) CompleteStatus(ctx context.Context, s ports.JobStatus) error {
+	return d.Complete(ctx, resultOf(s))
+}
+
 // validResult refuses at the door what no job of this engine can have led to.
 func validResult(r ports.JobResult) error {
 	s, unit, generation, err := keys.ParseJob(r.JobID)

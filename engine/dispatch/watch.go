@@ -170,7 +170,7 @@ func (d *Dispatcher) poll(ctx context.Context, l *live) {
 			j.reason = outcome.Lost
 			d.mark(ctx, l, j, outstanding)
 		case s.Result != nil:
-			if err := d.Complete(ctx, resultOf(s)); err != nil {
+			if err := d.CompleteStatus(ctx, s); err != nil {
 				d.trouble(l.stage.SceneID, "complete", err)
 			}
 		case s.State == ports.JobRunning:
@@ -221,6 +221,24 @@ func (d *Dispatcher) Adopt(ctx context.Context, v store.StageView) bool {
 		}
 	})
 	return true
+}
+
+// Lose takes over a dispatch that nobody renews and the hub knows nothing of, and
+// ends it as lost. Whether a worker had claimed one of its jobs nobody can tell, so
+// neither budget nor breaker is charged.
+func (d *Dispatcher) Lose(ctx context.Context, v store.StageView) bool {
+	holder := d.Runtime.Token()
+	a, err := d.Store.Adopt(ctx, v.Stage, v.Dispatch, holder)
+	if err != nil {
+		d.trouble(v.Stage.SceneID, "adopt", err)
+	}
+	if err != nil || a.Verdict != store.OK {
+		return false
+	}
+	l := &live{stage: v.Stage, dispatch: v.Dispatch, generation: a.Generation, fence: a.Fence, version: a.Version,
+		floor: v.Floor, holder: holder, started: d.Runtime.Now()}
+	d.lose(ctx, l, false)
+	return l.ended.Load()
 }
 
 // resume learns what an adopted dispatch was about, and renews it from then on.

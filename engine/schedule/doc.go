@@ -1,5 +1,5 @@
 // Package schedule is the tick: it reads the active scenes in batches, retires
-// what is done, adopts what nobody renews, and starts what may be started, oldest
+// what is done, and starts what may be started, oldest
 // first.
 //
 // Invariants:

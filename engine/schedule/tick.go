@@ -19,7 +19,6 @@ const (
 	lockTTL     = 30 * time.Second
 	waitAtMost  = 4 * time.Second  // for the dispatches of a tick; what runs on is counted as running
 	callAtMost  = 10 * time.Second // the reads of a tick
-	staleAfter  = 90 * time.Second // without a renewal: worth asking to adopt
 	outboxBatch = 100
 )
 
@@ -62,7 +61,6 @@ type tick struct {
 	skipped    bool
 	candidates []store.StageView
 	retiring   []ports.SceneID
-	stale      []store.StageView
 	refused    map[ports.StageID]string
 	journal    []edge
 }
@@ -91,7 +89,6 @@ func (t *tick) run(ctx context.Context) error {
 	}
 	t.finishRefusals(ctx)
 	t.retire(ctx)
-	t.adopt(ctx)
 	t.start(ctx)
 	return nil
 }
@@ -132,9 +129,6 @@ func (t *tick) lookAt(v store.SceneView, sv store.StageView) {
 	case sv.Intent.Corrupt:
 		t.refuse(sv, outcome.IntentCorrupt, "")
 	case sv.Dispatch != "":
-		if now.Sub(sv.Renewed) > staleAfter {
-			t.stale = append(t.stale, sv)
-		}
 		t.refuse(sv, outcome.Duplicate, "")
 	case !asset.Dispatchable(sv.State):
 		t.refuse(sv, outcome.NotDispatchable, "")
@@ -160,12 +154,6 @@ func (t *tick) retire(ctx context.Context) {
 			t.sum.Completed++
 			t.d.Observer.Observe(ports.Retired{Scene: scene})
 		}
-	}
-}
-
-func (t *tick) adopt(ctx context.Context) {
-	for _, v := range t.stale {
-		t.d.Adopt(ctx, v)
 	}
 }
 

@@ -25,12 +25,12 @@ var files embed.FS
 
 var scripts = struct {
 	begin, renew, adopt, admit, mark, forget, release, accept, claim,
-	finish, intent, retire, lock, unlock, undefer, drain Script
+	finish, intent, retire, restore, lock, unlock, undefer, drain Script
 }{
 	begin: load("begin"), renew: load("renew"), adopt: load("adopt"),
 	admit: load("admit"), mark: load("mark"), forget: load("forget"), release: load("release"),
 	accept: load("accept"), claim: load("claim"), finish: load("finish"),
-	intent: load("intent"), retire: load("retire"), lock: load("lock"), unlock: load("unlock"),
+	intent: load("intent"), retire: load("retire"), restore: load("restore"), lock: load("lock"), unlock: load("unlock"),
 	undefer: load("undefer"), drain: load("drain"),
 }
 
@@ -39,7 +39,7 @@ func Scripts() []Script {
 	s := &scripts
 	return []Script{
 		s.begin, s.renew, s.adopt, s.admit, s.mark, s.forget, s.release, s.accept, s.claim,
-		s.finish, s.intent, s.retire, s.lock, s.unlock, s.undefer, s.drain,
+		s.finish, s.intent, s.retire, s.restore, s.lock, s.unlock, s.undefer, s.drain,
 	}
 }
 

@@ -70,6 +70,19 @@ func describe(e ports.Event) (subject, detail, outcome string) {
 		}
 		return "#" + num(e.Number), fmt.Sprintf("active=%d processed=%d dispatched=%d deferred=%d throttled=%d skipped=%d completed=%d running=%d errors=%d",
 			s.Active, s.Processed, s.Dispatched, s.Deferred, s.Throttled, s.Skipped, s.Completed, s.Running, s.Errors), ""
+	case ports.Pass:
+		if e.Skipped {
+			return "#" + num(e.Number), "", "skipped"
+		}
+		r := e.Report
+		detail = fmt.Sprintf("scenes=%d live=%d fed=%d adopted=%d lost=%d released=%d restored=%d withheld=%d errors=%d",
+			r.Scenes, r.Live, r.Fed, r.Adopted, r.Lost, r.Released, r.Restored, r.Withheld, r.Errors)
+		if e.Cause != "" {
+			outcome = "incomplete: " + e.Cause
+		}
+		return "#" + num(e.Number), detail, outcome
+	case ports.Restored:
+		return e.Stage.String(), "", e.Verdict
 	case ports.Trouble:
 		if e.Scene != (ports.SceneID{}) {
 			subject = e.Scene.String()

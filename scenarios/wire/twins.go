@@ -15,7 +15,7 @@ func Twins() map[string]redis.Twin {
 	return map[string]redis.Twin{
 		"begin": beginTwin, "renew": renewTwin, "adopt": adoptTwin, "claim": claimTwin, "finish": finishTwin,
 		"admit": admitTwin, "mark": markTwin, "forget": forgetTwin, "release": releaseTwin, "accept": acceptTwin,
-		"intent": intentTwin, "retire": retireTwin,
+		"intent": intentTwin, "retire": retireTwin, "restore": restoreTwin,
 		"lock": lockTwin, "unlock": unlockTwin, "undefer": undeferTwin, "drain": drainTwin,
 	}
 }

@@ -159,3 +159,35 @@ func drainTwin(db *redis.DB, keys, args []string) (any, error) {
 	}
 	return []string{num(moved)}, nil
 }
+
+// restoreTwin is restore.lua.
+func restoreTwin(db *redis.DB, keys, args []string) (any, error) {
+	state, intent, activeScenes, scenesOf := keys[0], keys[1], keys[2], keys[3]
+	stage, scene, bookScene := args[0]+".", args[1], args[2]
+	if err := corrupt(db, keys, "hash", "hash", "set", "set"); err != nil {
+		return nil, err
+	}
+
+	status := get(db, state, stage+"state")
+	generation, problem := intentOf(db, intent)
+	if problem != "" || get(db, state, stage+"dispatch") != "" || status == "ready" || status == "failed" {
+		return []string{"kept"}, nil
+	}
+	lost := status == "" || status == "generating"
+	verdict := "restored"
+	if !lost {
+		if db.SIsMember(activeScenes, scene) && db.SIsMember(scenesOf, bookScene) {
+			return []string{"kept"}, nil
+		}
+		verdict = "indexed"
+	}
+	db.SAdd(activeScenes, scene)
+	db.SAdd(scenesOf, bookScene)
+	if lost {
+		db.HSet(state, stage+"state", "pending", stage+"generation", num(generation))
+	}
+	if _, ok := readInt(get(db, state, stage+"fence")); !ok {
+		db.HSet(state, stage+"fence", num(db.Now()))
+	}
+	return []string{verdict}, nil
+}

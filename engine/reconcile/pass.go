@@ -1,0 +1,253 @@
+package reconcile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/animastor/orchestra/engine/asset"
+	"github.com/animastor/orchestra/engine/dispatch"
+	"github.com/animastor/orchestra/engine/keys"
+	"github.com/animastor/orchestra/engine/store"
+	"github.com/animastor/orchestra/ports"
+)
+
+const (
+	lockTTL    = 120 * time.Second
+	staleAfter = 90 * time.Second // without a renewal (design 5.4.9)
+	indexEvery = time.Hour        // between two checks of the index against all states
+)
+
+// ErrPassIncomplete is what Pass's error wraps when a source could not be read.
+var ErrPassIncomplete = errors.New("pass_incomplete")
+
+// IncompleteError says which source could not be read. It wraps ErrPassIncomplete
+// and the first answer that failed.
+type IncompleteError struct {
+	Cause string // hub
+	Err   error
+}
+
+func (e *IncompleteError) Error() string {
+	return fmt.Sprintf("%v: the %s could not be read, so nothing is started, deleted or declared lost: %v", ErrPassIncomplete, e.Cause, e.Err)
+}
+
+// Unwrap implements the errors package's convention.
+func (e *IncompleteError) Unwrap() []error { return []error{ErrPassIncomplete, e.Err} }
+
+// Reconciler makes the passes of one process.
+type Reconciler struct {
+	d       *dispatch.Dispatcher
+	stages  []string
+	token   string
+	number  int64
+	indexed time.Time // of the last check of the index
+}
+
+// New returns a reconciler. token identifies the process in the pass lock.
+func New(d *dispatch.Dispatcher, stages []string, token string) *Reconciler {
+	return &Reconciler{d: d, stages: stages, token: token, indexed: d.Runtime.Now()}
+}
+
+// Pass looks at everything once and repairs what it can prove broken. Its error
+// wraps ErrPassIncomplete if the hub could not be read, and is Redis' own if Redis
+// could not; the report counts what was done all the same.
+func (r *Reconciler) Pass(ctx context.Context) (ports.Reconciled, error) {
+	r.number++
+	p := &pass{r: r, d: r.d, answers: map[string][]ports.JobStatus{}}
+	err := p.run(ctx)
+	if err == nil && p.incomplete != nil {
+		err = p.incomplete
+	}
+	e := ports.Pass{Number: r.number, Skipped: p.skipped, Report: p.report}
+	if p.incomplete != nil {
+		e.Cause = p.incomplete.Cause
+	}
+	if err != nil {
+		r.d.Observer.Observe(ports.Trouble{Op: "reconcile", Err: err})
+	}
+	r.d.Observer.Observe(e)
+	return p.report, err
+}
+
+// pass is one run: what was read, and what is to be repaired.
+type pass struct {
+	r          *Reconciler
+	d          *dispatch.Dispatcher
+	report     ports.Reconciled
+	skipped    bool
+	incomplete *IncompleteError
+
+	holders map[string][]string          // of the slots, by stage: read before the scenes
+	live    []store.StageView            // stages with a live dispatch
+	orphans []store.StageView            // wanted, not done, and nothing under way that would change it
+	answers map[string][]ports.JobStatus // of the hub, by dispatch
+}
+
+func (p *pass) run(ctx context.Context) error {
+	locked, err := p.d.Store.Lock(ctx, keys.CleanupLock(), p.r.token, lockTTL)
+	if err != nil {
+		return err
+	}
+	if !locked {
+		p.skipped = true
+		return nil
+	}
+	defer func() {
+		if _, err := p.d.Store.Unlock(ctx, keys.CleanupLock(), p.r.token); err != nil {
+			p.d.Observer.Observe(ports.Trouble{Op: "unlock pass", Err: err}) // it lapses by itself
+		}
+	}()
+	if err := p.read(ctx); err != nil {
+		return err
+	}
+	p.ask(ctx)
+	for _, repair := range []func(context.Context) error{p.feed, p.takeOver, p.release, p.restore} {
+		if held, err := p.d.Store.Lock(ctx, keys.CleanupLock(), p.r.token, lockTTL); err != nil || !held {
+			return err // another replica's pass goes on
+		}
+		if err := repair(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// read takes stock of Redis. The slots come first: a dispatch that holds a slot then,
+// and is live in no scene afterwards, is over.
+func (p *pass) read(ctx context.Context) (err error) {
+	if p.holders, err = p.d.Store.SlotHolders(ctx, p.r.stages); err != nil {
+		return err
+	}
+	scenes, _, err := p.d.Store.Active(ctx)
+	if err != nil {
+		return err
+	}
+	if now := p.d.Runtime.Now(); now.Sub(p.r.indexed) >= indexEvery {
+		if scenes, err = p.d.Store.KnownScenes(ctx, scenes); err != nil {
+			return err
+		}
+		p.r.indexed = now
+	}
+	views, err := p.d.Store.ReadScenes(ctx, scenes, p.r.stages)
+	if err != nil {
+		return err
+	}
+	for _, v := range views {
+		p.report.Scenes++
+		if v.Err != nil {
+			p.report.Errors++
+			p.d.Observer.Observe(ports.Trouble{Scene: v.Scene, Op: "read scene", Err: v.Err})
+			continue
+		}
+		for _, s := range v.Stages {
+			switch {
+			case s.Dispatch != "":
+				p.live = append(p.live, s)
+			case s.Intent.Active() && !asset.Done(s.State, true):
+				p.orphans = append(p.orphans, s)
+			}
+		}
+	}
+	p.report.Live = len(p.live)
+	return nil
+}
+
+// ask asks the hub about every live dispatch, until it does not answer.
+func (p *pass) ask(ctx context.Context) {
+	for _, v := range p.live {
+		statuses, err := p.d.Hub.Dispatch(ctx, v.Dispatch)
+		if err != nil {
+			p.incomplete = &IncompleteError{Cause: "hub", Err: err}
+			return
+		}
+		p.answers[v.Dispatch] = statuses
+	}
+}
+
+// feed hands in the results whose callback may have been lost. A result is no
+// verdict of this pass, so an incomplete one feeds those that it has read.
+func (p *pass) feed(ctx context.Context) error {
+	for _, v := range p.live {
+		for _, s := range p.answers[v.Dispatch] {
+			if s.Result == nil {
+				continue
+			}
+			if err := p.d.CompleteStatus(ctx, s); err != nil {
+				p.report.Errors++
+				p.d.Observer.Observe(ports.Trouble{Scene: v.Stage.SceneID, Op: "complete", Err: err})
+				continue
+			}
+			p.report.Fed++
+		}
+	}
+	return nil
+}
+
+// takeOver adopts the dispatches that nobody renews and the hub knows, and ends as
+// lost those that it does not know.
+func (p *pass) takeOver(ctx context.Context) error {
+	now := p.d.Runtime.Now()
+	for _, v := range p.live {
+		if now.Sub(v.Renewed) <= staleAfter {
+			continue
+		}
+		statuses, asked := p.answers[v.Dispatch]
+		switch {
+		case asked && len(statuses) > 0:
+			if p.d.Adopt(ctx, v) {
+				p.report.Adopted++
+			}
+		case p.incomplete != nil:
+			p.report.Withheld++
+		default:
+			if p.d.Lose(ctx, v) {
+				p.report.Lost++
+			}
+		}
+	}
+	return nil
+}
+
+// release takes back the slots of dispatches that are over. Redis alone proves it.
+func (p *pass) release(ctx context.Context) error {
+	live := map[string]bool{}
+	for _, v := range p.live {
+		live[v.Dispatch] = true
+	}
+	for _, stage := range p.r.stages {
+		var over []string
+		for _, holder := range p.holders[stage] {
+			if !live[holder] {
+				over = append(over, holder)
+			}
+		}
+		n, err := p.d.Store.ReleaseSlots(ctx, stage, over)
+		if err != nil {
+			return err
+		}
+		p.report.Released += n
+	}
+	return nil
+}
+
+// restore puts back what lost its state or its place in the index.
+func (p *pass) restore(ctx context.Context) error {
+	for _, v := range p.orphans {
+		if p.incomplete != nil {
+			p.report.Withheld++
+			continue
+		}
+		verdict, err := p.d.Store.Restore(ctx, v.Stage)
+		switch {
+		case err != nil:
+			p.report.Errors++
+			p.d.Observer.Observe(ports.Trouble{Scene: v.Stage.SceneID, Op: "restore", Err: err})
+		case verdict != store.Kept:
+			p.report.Restored++
+			p.d.Observer.Observe(ports.Restored{Stage: v.Stage, Verdict: string(verdict)})
+		}
+	}
+	return nil
+}

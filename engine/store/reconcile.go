@@ -1,0 +1,88 @@
+package store
+
+import (
+	"context"
+	"slices"
+	"strconv"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/animastor/orchestra/engine/asset"
+	"github.com/animastor/orchestra/engine/keys"
+)
+
+// What Restore did.
+const (
+	Restored Verdict = "restored" // its state was lost, or generating without a dispatch
+	Indexed  Verdict = "indexed"  // its scene was not in the index
+)
+
+// Restore puts a stage that is asked for and has no live dispatch back to where a
+// tick finds it: Restored, Indexed, or Kept if nothing was wrong.
+func (s *Store) Restore(ctx context.Context, stage asset.StageID) (Verdict, error) {
+	r, err := s.run(ctx, &scripts.restore, stage.String(),
+		[]string{keys.AssetState(stage.SceneID), keys.Intent(stage), keys.ActiveScenes(), keys.ScenesOf(stage.Book)},
+		stage.Stage, keys.SceneMember(stage.SceneID), keys.BookSceneMember(stage.SceneID))
+	if err != nil {
+		return "", err
+	}
+	return r.verdict(), nil
+}
+
+// SlotHolders lists who holds the slots of each stage, expired ones included.
+func (s *Store) SlotHolders(ctx context.Context, stages []string) (map[string][]string, error) {
+	holders := make([]*redis.StringSliceCmd, len(stages))
+	_, err := s.client.Pipelined(ctx, func(p redis.Pipeliner) error {
+		for i, stage := range stages {
+			holders[i] = p.ZRange(ctx, keys.Slots(stage), 0, -1)
+		}
+		return nil
+	})
+	byStage := map[string][]string{}
+	for i, stage := range stages {
+		if err := holders[i].Err(); err != nil {
+			return nil, unread("read slots of", stage, keys.Slots(stage), err)
+		}
+		byStage[stage] = holders[i].Val()
+	}
+	return byStage, err
+}
+
+// ReleaseSlots takes slots from holders that are over, and returns how many had one.
+func (s *Store) ReleaseSlots(ctx context.Context, stage string, holders []string) (int, error) {
+	if len(holders) == 0 {
+		return 0, nil
+	}
+	members := make([]any, len(holders))
+	for i, h := range holders {
+		members[i] = h
+	}
+	n, err := s.client.ZRem(ctx, keys.Slots(stage), members...).Result()
+	if err != nil {
+		return 0, failed("release slots", stage, err)
+	}
+	return int(n), nil
+}
+
+// KnownScenes lists every scene that has a state, and those of also. It is the one
+// SCAN of the engine, and only for the hourly check of the index (design 5.2); keys
+// that the family cannot have are left out.
+func (s *Store) KnownScenes(ctx context.Context, also []asset.SceneID) ([]asset.SceneID, error) {
+	scenes := slices.Clone(also)
+	for cursor := uint64(0); ; {
+		page, next, err := s.client.Scan(ctx, cursor, keys.AssetStatePattern, 500).Result()
+		if err != nil {
+			return nil, unread("scan", "states from "+strconv.FormatUint(cursor, 10), "", err)
+		}
+		for _, name := range page {
+			if key, err := keys.Parse(name); err == nil && key.Family == keys.FamilyAssetState {
+				scenes = append(scenes, key.SceneID)
+			}
+		}
+		if cursor = next; cursor == 0 {
+			break
+		}
+	}
+	slices.SortFunc(scenes, asset.SceneID.Compare)
+	return slices.Compact(scenes), nil
+}
