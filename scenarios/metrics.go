@@ -64,6 +64,10 @@ func (r *run) observe(e *lang.Expect) []seen {
 		return []seen{{e.Subject, count(r.calls(func(n sim.CallName) string { return n.Verb + " " + n.Subject }, "hub", e.Subject))}}
 	case "calls":
 		return []seen{{e.Subject, count(r.calls(func(n sim.CallName) string { return n.String() }, "", e.Subject))}}
+	case "circuit":
+		return []seen{{e.Subject, word(r.w.Circuit(e.Subject))}}
+	case "passes":
+		return []seen{{e.Subject, count(r.w.Recorder.Passes(e.Subject))}}
 	case "slots":
 		return []seen{{e.Subject, count(r.w.SlotsUsed(e.Subject))}}
 	}

@@ -27,7 +27,7 @@ func describe(e ports.Event) (subject, detail, outcome string) {
 	case ports.Intent:
 		return e.Stage.String(), e.Op + " generation=" + num(e.Generation) + replaced(e.Replaced), e.State
 	case ports.Attempt:
-		return e.Stage.String(), short(e.Dispatch) + " generation=" + num(e.Generation) + " fence=" + num(e.Fence) + " jobs=" + num(int64(len(e.Jobs))), ""
+		return e.Stage.String(), short(e.Dispatch) + " generation=" + num(e.Generation) + " fence=" + num(e.Fence) + " jobs=" + num(int64(len(e.Jobs))), map[bool]string{true: "probe"}[e.Probe]
 	case ports.Refusal:
 		return e.Stage.String(), e.Stored, e.Reason
 	case ports.JobOutcome:
@@ -49,6 +49,9 @@ func describe(e ports.Event) (subject, detail, outcome string) {
 		}
 		if e.Deferred {
 			detail += " window=" + num(e.WindowSeconds) + "s"
+		}
+		if e.Evidence != "" || e.Circuit != "closed" {
+			detail += " " + e.Evidence + " circuit=" + e.Circuit
 		}
 		return e.Stage.String(), detail + " sent=" + num(int64(e.Sent)) + " idle=" + num(e.Idle) + " budget=" + num(e.Budget), e.State
 	case ports.Renewal:

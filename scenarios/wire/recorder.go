@@ -15,7 +15,8 @@ type Recorder struct {
 	stages map[ports.StageID]*Counts
 	scenes map[ports.SceneID]int // journal events
 	ticks  map[string]ports.Summary
-	last   string // process whose tick was the last one
+	passes map[string]int // by how they ended
+	last   string         // process whose tick was the last one
 	wanted map[ports.StageID]bool
 	order  []ports.StageID
 	asking int // intents of the client that are not through yet
@@ -32,7 +33,7 @@ type Counts struct {
 
 func newRecorder(w *World) *Recorder {
 	r := &Recorder{w: w, stages: map[ports.StageID]*Counts{}, scenes: map[ports.SceneID]int{},
-		ticks: map[string]ports.Summary{}, wanted: map[ports.StageID]bool{}}
+		ticks: map[string]ports.Summary{}, passes: map[string]int{}, wanted: map[ports.StageID]bool{}}
 	w.Sim.Trace().Watch(r.event)
 	return r
 }
@@ -57,6 +58,25 @@ func (r *Recorder) Tick(process string) ports.Summary {
 		process = r.last
 	}
 	return r.ticks[process]
+}
+
+// Passes counts the reconcile passes that were complete, incomplete or skipped; all
+// but the skipped ones if kind is empty.
+func (r *Recorder) Passes(kind string) int {
+	if kind == "" {
+		return r.passes["complete"] + r.passes["incomplete"]
+	}
+	return r.passes[kind]
+}
+
+func passKind(p ports.Pass) string {
+	switch {
+	case p.Skipped:
+		return "skipped"
+	case p.Cause != "":
+		return "incomplete"
+	}
+	return "complete"
 }
 
 // Wanted lists the stages that somebody has asked for and nobody has cancelled.
@@ -118,6 +138,8 @@ func (r *Recorder) event(e *sim.Event) {
 			process := sim.CallName{Task: e.Process}.Process()
 			r.ticks[process], r.last = d.Summary, process
 		}
+	case ports.Pass:
+		r.passes[passKind(d)]++
 	case ports.JobOutcome:
 		if d.Outcome == "sent" {
 			r.Of(d.Stage).Sends++

@@ -13,7 +13,7 @@ func intentTwin(db *redis.DB, keys, args []string) (any, error) {
 	op, stage, expected, force, line := args[0], args[1]+".", args[2], args[6], args[7]
 	scene, bookScene, bookStage := args[3], args[4], args[5]
 	if err := corrupt(db, keys, "hash", "hash", "string", "zset", "hash", "set", "set", "string", "list",
-		"string", "hash", "zset", "hash", "string"); err != nil {
+		"string", "hash", "zset", "hash", "string", "zset"); err != nil {
 		return nil, err
 	}
 

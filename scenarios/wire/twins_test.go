@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/animastor/orchestra/engine/asset"
+	"github.com/animastor/orchestra/engine/guard"
 	"github.com/animastor/orchestra/engine/keys"
 	"github.com/animastor/orchestra/engine/store"
 	"github.com/animastor/orchestra/fakes/redis"
@@ -90,6 +91,9 @@ func universe() []value {
 			"r|capacity|3|d1|1|@0", "r|capacity|3|d1|1|@1", "r|capacity|2|d1|1|@600000", "r|capacity|3|d1|1", "r|c|3|d|1|@600000|x")}}},
 		{keys.DeferredOf("b"), "zset", []field{{keys.BookStageMember(twinStage), instants}, {"x", instants}}},
 		{keys.Budget(twinStage), "hash", []field{{"tokens", []string{"0", "1", "2", "9", "10"}}, {"at", instants}}},
+		{keys.Breaker(asset.Image), "hash", []field{{"opened_at", append(instants, "0")}, {"hold", often("closed", "open")}}},
+		{keys.BreakerFailures(asset.Image), "zset", append(slots, field{"d9", instants})},
+		{keys.BreakerPermits(asset.Image), "zset", slots},
 		{keys.Cancel("b"), "string", []field{{"", one}}},
 		{keys.ActiveScenes(), "set", []field{{"", []string{keys.SceneMember(twinScene), "x"}}}},
 		{keys.ScenesOf("b"), "set", []field{{"", []string{keys.BookSceneMember(twinScene), "x"}}}},
@@ -175,7 +179,8 @@ func drawCall(t *rapid.T, name string) func(context.Context, *store.Store) {
 	switch name {
 	case "begin":
 		a := store.BeginArgs{Stage: twinStage, Dispatch: oneOf(t, "d1", "d2", "d9", "d9"), Holder: h, Generation: generation, Version: 7, Mark: 9,
-			Lease: lease, Slots: oneOf(t, 0, 1, 1, 4), Jobs: jobs}
+			Lease: lease, Slots: oneOf(t, 0, 1, 1, 4), Jobs: jobs, Permit: lease,
+			Breaker: guard.Breaker{Trip: 2, Window: time.Minute, CoolDown: oneOf(t, time.Millisecond, time.Minute), Probes: 1 + evenly(t, 2)}}
 		return func(ctx context.Context, s *store.Store) { _, _ = s.Begin(ctx, a) }
 	case "renew":
 		return func(ctx context.Context, s *store.Store) {
@@ -205,6 +210,8 @@ func drawCall(t *rapid.T, name string) func(context.Context, *store.Store) {
 			Reason: oneOf(t, "no_worker_available", ""), Bucket: "capacity", Window: oneOf(t, 0, time.Minute),
 			Idle: store.Op(oneOf(t, "inc", "inc", "reset", "keep")), Budget: store.Op(oneOf(t, "charge", "reset", "keep")), BudgetLimit: 1 + evenly(t, 10),
 			Refill: oneOf(t, time.Millisecond, 6*time.Minute), Jobs: jobs,
+			Evidence: oneOf(t, guard.Failure, guard.Success, guard.None),
+			Breaker:  guard.Breaker{Trip: 1 + evenly(t, 4), Window: time.Minute, CoolDown: time.Minute, Probes: 1},
 		}
 		return func(ctx context.Context, s *store.Store) { _, _ = s.Finish(ctx, a) }
 	case "intent":
@@ -213,6 +220,8 @@ func drawCall(t *rapid.T, name string) func(context.Context, *store.Store) {
 	case "retire":
 		stages := oneOf(t, []string{"image", "audio"}, []string{"image"}, nil)
 		return func(ctx context.Context, s *store.Store) { _, _ = s.Retire(ctx, twinScene, stages) }
+	case "restore":
+		return func(ctx context.Context, s *store.Store) { _, _ = s.Restore(ctx, twinStage) }
 	case "lock":
 		return func(ctx context.Context, s *store.Store) { _, _ = s.Lock(ctx, keys.CleanupLock(), h, lease) }
 	case "unlock":
@@ -241,13 +250,18 @@ func drawRounds(t *rapid.T) (rounds []round) {
 			o := o
 			if v.key == keys.Cancel("b") {
 				o.absent = 90 // or else little else is ever seen
-			} else if v.key == keys.Deferred(twinStage) || v.key == keys.TaskDone(twinJob) {
+			} else if v.key == keys.Deferred(twinStage) || v.key == keys.TaskDone(twinJob) || v.key == keys.Breaker(asset.Image) {
 				o.absent = 50
 			}
 			r.set = append(r.set, v.set(t, o)...)
 		}
 		if state := keys.AssetState(twinScene); chance(t, 40) { // nothing live, so that begin gets far
 			r.set = append(r.set, []string{"HDEL", state, "image.dispatch", "image.next"}, []string{"HSET", state, "image.state", "pending"})
+			if chance(t, 30) { // half-open, with one permit out or two
+				breaker, permits := keys.Breaker(asset.Image), keys.BreakerPermits(asset.Image)
+				r.set = append(r.set, []string{"DEL", breaker, permits}, []string{"HSET", breaker, "opened_at", "@-3600000"},
+					[]string{"ZADD", permits, "@600000", "d3", oneOf(t, "@600000", "@0"), "d2"})
+			}
 		}
 		for range 1 + evenly(t, 6) {
 			name := oneOf(t, store.Scripts()...).Name
@@ -372,11 +386,11 @@ func TestTwins(t *testing.T) {
 		}
 	})
 	for script, verdicts := range map[string]string{
-		"begin": "ok cancelled intent_missing intent_corrupt intent_not_active stale_intent not_dispatchable deferred_capacity backoff duplicate backpressure",
+		"begin": "ok cancelled intent_missing intent_corrupt intent_not_active stale_intent not_dispatchable deferred_capacity backoff duplicate circuit_open half_open_limit backpressure",
 		"renew": "ok not_owner finished", "adopt": "ok fresh finished", "claim": "ok in_progress finished",
 		"admit": "ok intent_not_active intent_missing stale_intent already_completed receipt_conflict duplicate_pending",
 		"mark":  "ok finished", "forget": "0 1", "release": "released kept", "accept": "accepted last duplicate stale",
-		"finish": "ok finished not_owner", "intent": "ok retry", "retire": "0 1", "lock": "0 1", "unlock": "0 1", "undefer": "0 1", "drain": "0 1 2",
+		"finish": "ok finished not_owner", "intent": "ok retry", "retire": "0 1", "restore": "kept restored indexed", "lock": "0 1", "unlock": "0 1", "undefer": "0 1", "drain": "0 1 2",
 	} {
 		for _, verdict := range strings.Fields(verdicts) {
 			require.Positive(t, seen[script+" "+verdict], "%s never answered %s: %v", script, verdict, seen)

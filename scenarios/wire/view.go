@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/animastor/orchestra/engine/asset"
+	"github.com/animastor/orchestra/engine/guard"
 	"github.com/animastor/orchestra/engine/keys"
 	"github.com/animastor/orchestra/fakes/hub"
 	"github.com/animastor/orchestra/fakes/redis"
@@ -88,6 +89,19 @@ func (w *World) SlotsUsed(stage string) int {
 		}
 	}
 	return n
+}
+
+// Circuit is the state of the breaker of a stage.
+func (w *World) Circuit(stage string) string {
+	b := w.Redis.Peek().HGetAll(keys.Breaker(stage))
+	opened := number(b["opened_at"])
+	switch {
+	case b["hold"] == "open", opened > 0 && w.nowMs() < opened+guard.Breaker{}.OrPublished().CoolDown.Milliseconds():
+		return "open"
+	case opened > 0:
+		return "half_open"
+	}
+	return "closed"
 }
 
 // Budget is what is left of the retry budget of a stage, with what has come back
