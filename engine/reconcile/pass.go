@@ -42,12 +42,12 @@ type Reconciler struct {
 	stages  []string
 	token   string
 	number  int64
-	indexed time.Time // of the last check of the index
+	indexed time.Time // the last check of the index, by Redis' clock; at the first pass of a process, too
 }
 
 // New returns a reconciler. token identifies the process in the pass lock.
 func New(d *dispatch.Dispatcher, stages []string, token string) *Reconciler {
-	return &Reconciler{d: d, stages: stages, token: token, indexed: d.Runtime.Now()}
+	return &Reconciler{d: d, stages: stages, token: token}
 }
 
 // Pass looks at everything once and repairs what it can prove broken. Its error
@@ -79,27 +79,35 @@ type pass struct {
 	skipped    bool
 	incomplete *IncompleteError
 
-	holders map[string][]string          // of the slots, by stage: read before the scenes
+	now     time.Time                    // by Redis' clock, as the pass began
+	holders map[string][]string          // of the slots, by stage
 	live    []store.StageView            // stages with a live dispatch
 	orphans []store.StageView            // wanted, not done, and nothing under way that would change it
 	answers map[string][]ports.JobStatus // of the hub, by dispatch
 }
 
 func (p *pass) run(ctx context.Context) error {
-	locked, err := p.d.Store.Lock(ctx, keys.CleanupLock(), p.r.token, lockTTL)
+	// The slots come first: a dispatch that holds one then, and is live in no scene of an
+	// index read later, is over.
+	holders, err := p.d.Store.SlotHolders(ctx, p.r.stages)
 	if err != nil {
 		return err
 	}
-	if !locked {
+	turn, err := p.d.Store.TakeTurn(ctx, keys.CleanupLock(), p.r.token, lockTTL)
+	if err != nil {
+		return err
+	}
+	if !turn.Locked {
 		p.skipped = true
 		return nil
 	}
+	p.holders, p.now = holders, turn.Now
 	defer func() {
 		if _, err := p.d.Store.Unlock(ctx, keys.CleanupLock(), p.r.token); err != nil {
 			p.d.Observer.Observe(ports.Trouble{Op: "unlock pass", Err: err}) // it lapses by itself
 		}
 	}()
-	if err := p.read(ctx); err != nil {
+	if err := p.read(ctx, turn.Scenes); err != nil {
 		return err
 	}
 	p.ask(ctx)
@@ -114,21 +122,13 @@ func (p *pass) run(ctx context.Context) error {
 	return nil
 }
 
-// read takes stock of Redis. The slots come first: a dispatch that holds a slot then,
-// and is live in no scene afterwards, is over.
-func (p *pass) read(ctx context.Context) (err error) {
-	if p.holders, err = p.d.Store.SlotHolders(ctx, p.r.stages); err != nil {
-		return err
-	}
-	scenes, _, err := p.d.Store.Active(ctx)
-	if err != nil {
-		return err
-	}
-	if now := p.d.Runtime.Now(); now.Sub(p.r.indexed) >= indexEvery {
+// read takes stock of the scenes in the index; once an hour, of all that have a state.
+func (p *pass) read(ctx context.Context, scenes []ports.SceneID) (err error) {
+	if p.now.Sub(p.r.indexed) >= indexEvery {
 		if scenes, err = p.d.Store.KnownScenes(ctx, scenes); err != nil {
 			return err
 		}
-		p.r.indexed = now
+		p.r.indexed = p.now
 	}
 	views, err := p.d.Store.ReadScenes(ctx, scenes, p.r.stages)
 	if err != nil {
@@ -188,9 +188,8 @@ func (p *pass) feed(ctx context.Context) error {
 // takeOver adopts the dispatches that nobody renews and the hub knows, and ends as
 // lost those that it does not know.
 func (p *pass) takeOver(ctx context.Context) error {
-	now := p.d.Runtime.Now()
 	for _, v := range p.live {
-		if now.Sub(v.Renewed) <= staleAfter {
+		if p.now.Sub(v.Renewed) <= staleAfter {
 			continue
 		}
 		statuses, asked := p.answers[v.Dispatch]
