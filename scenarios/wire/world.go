@@ -262,6 +262,7 @@ func (w *World) Restart(name string) {
 		return
 	}
 	if p == w.hubProc {
+		p.Restart()
 		w.Hub.Restart()
 		return
 	}
