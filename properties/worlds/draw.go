@@ -100,11 +100,8 @@ func (d *drawer) setUp() {
 	if rarely(d, 4) {
 		d.line("config   %s", d.setting())
 	}
-	switch {
-	case rarely(d, 8):
-		d.line("latency  none")
-	case rarely(d, 4):
-		d.line("latency  %s", pick(d, "redis=1ms..200ms", "hub=10ms..2s", "callback=1s..30s", "content=1ms..3s", "redis=1ms..50ms hub=100ms..8s"))
+	if rarely(d, 2) {
+		d.line("latency  %s", pick(d, "redis=1ms..200ms", "content=1ms..3s", "hub=10ms..2s", "callback=1s..30s", "redis=1ms..50ms hub=100ms..8s", "none"))
 	}
 }
 
@@ -131,7 +128,7 @@ func (d *drawer) intent() {
 		path += " force=yes"
 	}
 	if rarely(d, 10) {
-		d.line("every %s until %s %s %s", pick(d, "90s", "20s", "5s"), seconds(d.Intn(d.end)), verb, path)
+		d.line("every %s until %s %s %s", pick(d, "90s", "20s", "5s"), seconds(between(d, 1, d.end)), verb, path)
 		return
 	}
 	d.at("%s %s", verb, path)

@@ -133,7 +133,7 @@ var evictable = []struct {
 // trouble writes something that befalls a process or a key.
 func (d *drawer) trouble() {
 	life := pick(d, "1s", "10s", "45s", "100s", "5m", "20m")
-	switch d.Intn(8) {
+	switch d.Intn(10) {
 	case 0:
 		d.at("pause %s for=%s", d.engine(), life)
 	case 1:
@@ -148,7 +148,9 @@ func (d *drawer) trouble() {
 		d.at("hub %s", d.hubWays())
 	case 6:
 		d.at("pause hub for=%s", life)
-	case 7:
+	case 7, 8: // the safety of nothing depends on the tick lock (design 5.5)
+		d.line(`every %s until %s evict "animastor:runtime:scheduler-lock"`, pick(d, "10s", "1s", "100ms"), seconds(between(d, 1, d.end)))
+	case 9:
 		e := pick(d, evictable...)
 		d.at("evict redis %s %s", e.family, d.path(e.level))
 	}

@@ -1,6 +1,7 @@
 package worlds_test
 
 import (
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -19,11 +20,7 @@ import (
 // Bounded churn, and every other property, holds in random worlds under random
 // workloads and faults. More of them: -rapid.checks=1000.
 func TestPropertiesHoldInRandomWorlds(t *testing.T) {
-	checks := 60
-	if testing.Short() {
-		checks = 10
-	}
-	atMost(t, checks)
+	atMost(t, 60)
 	rapid.Check(t, func(t *rapid.T) {
 		f := world(t)
 		if r := run(f, scenarios.RunOptions{}); r.Outcome != scenarios.Passed {
@@ -34,17 +31,15 @@ func TestPropertiesHoldInRandomWorlds(t *testing.T) {
 	})
 }
 
-// The worlds of the first seeds, as `go run ./cmd/sim run` would run them.
+var seeds = flag.Uint64("worlds.seeds", 200, "run the worlds of the seeds from 0 up to this one")
+
+// The worlds of the first seeds, and more of them with -worlds.seeds=10000.
 func TestPropertiesHoldInWorldsBySeed(t *testing.T) {
-	seeds := uint64(200)
-	if testing.Short() {
-		seeds = 20
-	}
 	const shards = 8
 	for shard := range uint64(shards) {
 		t.Run(fmt.Sprintf("shard %d", shard), func(t *testing.T) {
 			t.Parallel()
-			for n := shard; n < seeds; n += shards {
+			for n := shard; n < *seeds; n += shards {
 				f := worlds.Seed(n)
 				if r := run(f, scenarios.RunOptions{}); r.Outcome != scenarios.Passed {
 					t.Error(report(t, strings.TrimSuffix(f.Name, lang.Ext), f, r))
