@@ -212,12 +212,17 @@ func (c *conn) carryOut(fx *sim.Fired) (any, error) {
 			return nil, err
 		}
 	}
+	s.beginCall()
 	for i, r := range c.requests[:n] {
+		if r.cmd.effect != reads || r.cmd == evalCommand || r.cmd == evalshaCommand {
+			s.keep(r.cmd.keys(r.args)...)
+		}
 		before := len(c.out)
 		c.out = s.serve(r.cmd, r.args, c.out)
 		c.note(i, r, c.out[before:])
 	}
 	s.trouble = ""
+	s.endCall()
 	s.report(c.task, c.call.Verb, c.call.Subject)
 	if n < len(c.requests) {
 		return nil, sim.ErrReset

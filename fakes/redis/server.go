@@ -38,6 +38,8 @@ type Options struct {
 	// calls have no subject. For a pipeline verb is its name and keys are those of
 	// all its commands.
 	Subject func(verb string, keys []string) string
+	// Undo is how many calls that wrote a Failover can lose at most.
+	Undo int
 }
 
 // Server is one Redis server of a world.
@@ -63,7 +65,8 @@ type Server struct {
 	began   bool   // the script under way has written
 
 	watchers []func(WriteInfo)
-	written  []string // by the call that is carried out
+	written  []string           // by the call that is carried out
+	undo     []map[string]value // what the last calls that wrote have overwritten, the newest last
 }
 
 // WriteInfo tells of a call that changed the database.
@@ -110,6 +113,7 @@ func (s *Server) Keys() []string { return s.Peek().Keys() }
 // there.
 func (s *Server) Evict(key string) bool {
 	s.advance()
+	s.keep(key)
 	there := s.remove(key)
 	outcome := "evicted"
 	if !there {
@@ -126,7 +130,7 @@ func (s *Server) Evict(key string) bool {
 // DEL, HDEL, ZREM and so on). Expiry and Evict are no writes. fn must not write.
 func (s *Server) OnWrite(fn func(WriteInfo)) { s.watchers = append(s.watchers, fn) }
 
-func (s *Server) watched() bool { return len(s.watchers) > 0 }
+func (s *Server) watched() bool { return len(s.watchers) > 0 || s.options.Undo > 0 }
 
 // wrote notes that the call under way wrote a key.
 func (s *Server) wrote(k string) {
