@@ -35,9 +35,9 @@ func (r *run) record() []byte {
 
 // recorded are the statements that stand for the faults.
 func (r *run) recorded() []syntax.Line {
-	lines := []syntax.Line{{}, statement("replay", word0("strict"))}
+	lines := []syntax.Line{{}, statement("replay", operand("strict"))}
 	for _, fx := range r.w.Sim.Fired() {
-		args := []syntax.Arg{key("call", strconv.Quote(fx.Call.String())), word0(fx.Effect)}
+		args := []syntax.Arg{key("call", strconv.Quote(fx.Call.String())), operand(fx.Effect)}
 		if fx.Delay > 0 {
 			args = append(args, key("delay", fx.Delay.String()))
 		}
@@ -73,7 +73,7 @@ func statement(verb string, args ...syntax.Arg) syntax.Line {
 	return syntax.Line{Stmt: &syntax.Statement{Verb: syntax.Word{Raw: verb}, Args: args}}
 }
 
-func word0(raw string) syntax.Arg { return syntax.Arg{Gap: 1, Value: syntax.Word{Raw: raw}} }
+func operand(raw string) syntax.Arg { return syntax.Arg{Gap: 1, Value: syntax.Word{Raw: raw}} }
 
 func key(name, raw string) syntax.Arg {
 	return syntax.Arg{Gap: 1, Key: syntax.Word{Raw: name}, Value: syntax.Word{Raw: raw}}

@@ -57,6 +57,9 @@ func (v *vetter) times(s *Step) {
 	}
 	if read(until, &s.Until) {
 		v.notBefore(until, s.Until)
+		if s.Until == 0 {
+			v.fail(until, "", "until needs a time above 0s")
+		}
 	}
 }
 

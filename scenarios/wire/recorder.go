@@ -3,8 +3,8 @@ package wire
 import (
 	"time"
 
-	"github.com/animastor/orchestra/engine/asset"
 	"github.com/animastor/orchestra/engine/outcome"
+	"github.com/animastor/orchestra/fakes/redis"
 	"github.com/animastor/orchestra/ports"
 	"github.com/animastor/orchestra/sim"
 )
@@ -21,6 +21,8 @@ type Recorder struct {
 	order  []ports.StageID
 	asking int // intents of the client that are not through yet
 	moves  int // events after which a stage may be in another state
+
+	failedOver bool // Redis has lost writes at some time
 }
 
 // Counts are the counts of one stage since the world began.
@@ -107,13 +109,21 @@ func (r *Recorder) addBook(b Book) {
 	}
 }
 
-func (r *Recorder) preset(s ports.StageID, state asset.State) { r.wanted[s] = true }
+func (r *Recorder) preset(s ports.StageID) { r.wanted[s] = true }
 
 func (r *Recorder) event(e *sim.Event) {
 	switch d := e.Data.(type) {
 	case ports.Intent:
 		r.moves++
-		r.wanted[d.Stage] = d.Op != "cancel" && d.Op != "delete"
+		if r.w.Generation(d.Stage) >= d.Generation || !r.failedOver { // else it was lost before it was told of
+			r.wanted[d.Stage] = d.Op != "cancel" && d.Op != "delete"
+		}
+	case redis.Failover:
+		r.moves++
+		r.failedOver = true
+		for _, s := range r.order {
+			r.wanted[s] = r.w.asked(s)
+		}
 	case ports.Attempt:
 		r.Of(d.Stage).Attempts++
 	case ports.Refusal:

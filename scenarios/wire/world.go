@@ -36,6 +36,7 @@ type Options struct {
 	Lua     bool                        // run the scripts themselves instead of their twins
 	Twins   func(map[string]redis.Twin) // may change them: what a defect would do; nil: nothing
 	Keep    int                         // events of the trace to hold on to; 0: all
+	Undo    int                         // calls to Redis that a failover can lose at most
 	Engines int
 	Config  engine.Config
 	Latency map[string]sim.Latency // nil: DefaultLatency
@@ -92,7 +93,7 @@ func New(o Options) *World {
 	s := sim.New(sim.Options{Seed: o.Seed, Latency: o.Latency, Keep: o.Keep})
 	o.Hub.APIKey = hubKey
 	w := &World{Sim: s, opts: o, hubProc: s.Process("hub"), pools: map[string]*workers.Pool{}, files: map[string]string{}}
-	w.Redis = redis.New(s, redis.Options{Scripts: scripts(o.Twins), Lua: o.Lua, Subject: subject})
+	w.Redis = redis.New(s, redis.Options{Scripts: scripts(o.Twins), Lua: o.Lua, Subject: subject, Undo: o.Undo})
 	w.Hub = hub.New(s, w.hubProc, o.Hub)
 	w.Content = content.New(s)
 	w.Artifacts = artifacts.New(s, func(path string) string { return w.files[path] })
@@ -209,7 +210,7 @@ func (w *World) preset(scene ports.Scene, stage string, state asset.State) {
 			w.Artifacts.Set(ports.Artifact{Path: keys.ArtifactPath(id.SceneID, stage, u.ID), Generation: 1, Version: scene.Version, Size: 1})
 		}
 	}
-	w.Recorder.preset(id, state)
+	w.Recorder.preset(id)
 }
 
 // SetWorkers says how many workers of a type live, and how long their jobs take
