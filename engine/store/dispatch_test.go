@@ -112,7 +112,7 @@ func TestBegin(t *testing.T) {
 			"a probe, with a permit that has lapsed", "HSET K:breaker:image opened_at 940000\nZADD K:breaker:image:permits 1000000 x 1000001 y",
 			store.BeginReply{Verdict: store.OK, Generation: 3, Fence: 5, Probe: true},
 			"- K:asset-state:b:c:s image.fence = 4\n- K:asset-state:b:c:s image.state = pending\n- K:breaker:image:permits x = 1000000" +
-				strings.Replace(began, "image.version = 7\n", "image.version = 7\n+ K:breaker:image:permits d1 = 2500000\n", 1),
+				strings.Replace(began, "image.version = 7\n", "image.version = 7\n+ K:breaker:image:permits d1 = 2500000\n+ K:breaker:image:permits lives 1500000\n", 1),
 		},
 		{"backpressure", slots, refused(outcome.Backpressure, store.BeginReply{Generation: 3}), ""},
 		{

@@ -34,6 +34,7 @@ func beginTwin(db *redis.DB, keys, args []string) (any, error) {
 		probe = "half_open"
 		db.ZAdd(keys[10], float64(now+intOr0(args[11])), dispatch)
 		db.ZRemUpTo(keys[10], float64(now))
+		db.PExpire(keys[10], intOr0(args[11]))
 	}
 	db.Del(keys[6])
 	db.HSet(record, "dispatch_id", dispatch, "generation", expected, "fence", fenced, "version", version,

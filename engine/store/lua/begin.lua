@@ -49,6 +49,7 @@ redis.call('ZREMRANGEBYSCORE', slots, '-inf', text(at))
 if openedAt then
   redis.call('ZADD', permits, text(at + int(permit)), dispatch)
   redis.call('ZREMRANGEBYSCORE', permits, '-inf', text(at))
+  redis.call('PEXPIRE', permits, permit) -- the newest permit is the last to lapse
 end
 redis.call('DEL', deferred)
 put(record, '', 'dispatch_id', dispatch, 'generation', expected, 'fence', text(fence), 'version', version,
