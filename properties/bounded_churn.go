@@ -3,6 +3,7 @@ package properties
 import (
 	"time"
 
+	"github.com/animastor/orchestra/engine/asset"
 	"github.com/animastor/orchestra/engine/keys"
 	"github.com/animastor/orchestra/ports"
 	"github.com/animastor/orchestra/sim"
@@ -47,6 +48,7 @@ type journal struct{ allowed, events int }
 var (
 	_ eventer = (*boundedChurn)(nil)
 	_ writer  = (*boundedChurn)(nil)
+	_ loser   = (*boundedChurn)(nil)
 )
 
 func newBoundedChurn(w *watch) any {
@@ -158,6 +160,20 @@ func (p *boundedChurn) sentMax(s ports.StageID, c *churn) int {
 func (p *boundedChurn) within(what string, s ports.StageID, events []sim.Event, most int) {
 	if len(events) > most {
 		p.broken(s.String(), events, "%d %s since the last explicit intent, at most %d are due", len(events), what, most)
+	}
+}
+
+// lost starts the counts anew of the stages whose deferral, budget or zero-progress count
+// is undone, and of all journals: the outbox tells its lines again.
+func (p *boundedChurn) lost(names []string) {
+	for _, name := range names {
+		k := p.parse(name)
+		for _, s := range asset.Stages() {
+			delete(p.stages, k.SceneID.Of(s))
+		}
+	}
+	for _, j := range p.scenes {
+		j.events = 0
 	}
 }
 

@@ -1,6 +1,8 @@
 package properties
 
 import (
+	"maps"
+
 	"github.com/animastor/orchestra/ports"
 	"github.com/animastor/orchestra/sim"
 )
@@ -19,6 +21,7 @@ var (
 	_ eventer = (*finishOnce)(nil)
 	_ writer  = (*finishOnce)(nil)
 	_ rester  = (*finishOnce)(nil)
+	_ loser   = (*finishOnce)(nil)
 )
 
 func newFinishOnce(w *watch) any { return &finishOnce{watch: w, ends: map[string]sim.Event{}} }
@@ -32,8 +35,8 @@ func (p *finishOnce) event(e *sim.Event) {
 	case ports.Intent:
 		id, stage = d.Replaced, d.Stage
 	}
-	if id == "" {
-		return
+	if id == "" || p.set.failedOver && p.live(id) {
+		return // no end, or one that was lost before it was told of
 	}
 	if first, ended := p.ends[id]; ended {
 		p.broken(stage.String(), id, "ended twice", first, *e)
@@ -58,6 +61,11 @@ func (p *finishOnce) rest() {
 			p.broken(d.Stage.String(), d.ID, "has not ended, and nothing is left to do", d.Event)
 		}
 	}
+}
+
+// lost forgets the ends of dispatches that are live again.
+func (p *finishOnce) lost([]string) {
+	maps.DeleteFunc(p.ends, func(id string, _ sim.Event) bool { return p.live(id) })
 }
 
 func (p *finishOnce) broken(subject, id, problem string, events ...sim.Event) {

@@ -23,6 +23,7 @@ var (
 	_ writer   = (*isolation)(nil)
 	_ eventer  = (*isolation)(nil)
 	_ reloader = (*isolation)(nil)
+	_ loser    = (*isolation)(nil)
 )
 
 func newIsolation(w *watch) any { return &isolation{w, map[string]map[string]float64{}} }
@@ -34,6 +35,11 @@ func (p *isolation) reload() {
 			p.members[key] = p.now(key)
 		}
 	}
+}
+
+func (p *isolation) lost([]string) {
+	clear(p.members)
+	p.reload()
 }
 
 // shared says whether keys of the family are collections of many.

@@ -1,6 +1,7 @@
 package properties
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -39,6 +40,7 @@ type atHub struct {
 var (
 	_ eventer = (*oneJob)(nil)
 	_ writer  = (*oneJob)(nil)
+	_ loser   = (*oneJob)(nil)
 )
 
 func newOneJob(w *watch) any {
@@ -103,6 +105,11 @@ func (p *oneJob) forget(c *change) {
 			}
 		}
 	}
+}
+
+// lost gives up results whose acceptance is undone.
+func (p *oneJob) lost([]string) {
+	maps.DeleteFunc(p.done, func(job string, _ sim.Event) bool { return !p.Redis.Exists(keys.TaskDone(job)) })
 }
 
 // cached says whether the result that was accepted is an artifact that stood already.

@@ -45,6 +45,9 @@ type (
 	ender interface{ end() }
 	// reloader is told that Redis was written past the calls.
 	reloader interface{ reload() }
+	// loser is told that a failover has undone the last writes, and what keys they were
+	// to. What was seen of these may come again.
+	loser interface{ lost(keys []string) }
 	// settler is asked when a deadline for all work has passed.
 	settler interface{ late(within time.Duration) }
 )
@@ -73,6 +76,7 @@ type Set struct {
 	view       View
 	ledger     *ledger
 	started    bool
+	failedOver bool // at some time
 	off        map[string]string
 	properties []named
 	violations []Violation
@@ -119,6 +123,14 @@ func (s *Set) Reload() {
 	each(s, func(p reloader) { p.reload() })
 }
 
+// Failover takes over what a failover has left under the keys whose last writes it has
+// undone.
+func (s *Set) Failover(keys []string) {
+	s.failedOver = true
+	s.ledger.apply(redis.WriteInfo{Keys: keys})
+	each(s, func(p loser) { p.lost(keys) })
+}
+
 // start takes over what stands in Redis before the first event.
 func (s *Set) start() {
 	if !s.started {
@@ -137,6 +149,9 @@ func (s *Set) Event(e *sim.Event) {
 	s.start()
 	if e.Kind == "evict" {
 		s.ledger.apply(redis.WriteInfo{Keys: []string{e.Subject}})
+	}
+	if lost, ok := e.Data.(redis.Failover); ok {
+		s.Failover(lost.Keys)
 	}
 	each(s, func(p eventer) { p.event(e) })
 }

@@ -30,6 +30,8 @@ func (r *run) build(seed uint64) {
 			o.Config = configure(s, o.Config)
 		case "replay":
 			r.strict = true
+		case "failover":
+			o.Undo = lang.FailoverMax
 		}
 	}
 	r.faults = map[string]*lang.Step{}
@@ -107,6 +109,8 @@ func (r *run) do(s *lang.Step) {
 		r.fault(s)
 	case "evict":
 		r.evict(s)
+	case "failover":
+		r.w.Redis.Failover(int(s.Args.Count("lose")))
 	case "crash":
 		r.crash(s)
 	case "restart":

@@ -75,6 +75,13 @@ var faultVerbs = []*Verb{
 		Example: "at 30s evict redis dispatch-lease b1/c1/s1:image\nevict \"animastor:active-scenes\"",
 		check:   checkEvict,
 	},
+	{
+		Name: "failover", Phase: Action,
+		Summary: "Puts a replica in the place of Redis, to which the last writes have not come.",
+		Detail:  "The keys of the last `lose` calls that wrote are as they were before them, and Redis knows no scripts. Nothing is killed. What was asked for and lost is not wanted any more: nobody can know of it.",
+		Keys:    []Param{def("lose", counts(0, FailoverMax), "0", "calls that are lost")},
+		Example: "at 30s failover lose=5",
+	},
 	process("crash", "Kills a process. With `for` it is restarted after that time.", opt("for", typeDuration, "until it is restarted")),
 	process("restart", "Starts a process that crashed, or crashes and starts one that lives."),
 	process("pause", "Stops a process in its tracks, as a long garbage collection or a suspended host does.", need("for", typeDuration, "")),
@@ -94,6 +101,9 @@ func process(name, summary string, keys ...Param) *Verb {
 	}
 	return v
 }
+
+// FailoverMax is how many calls a failover can lose.
+const FailoverMax = 1000
 
 // families are the keys of schema 2 that belong to one book, scene or stage.
 var families = map[Level][]string{

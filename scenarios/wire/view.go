@@ -10,6 +10,7 @@ import (
 	"github.com/animastor/orchestra/engine/asset"
 	"github.com/animastor/orchestra/engine/guard"
 	"github.com/animastor/orchestra/engine/keys"
+	"github.com/animastor/orchestra/engine/store"
 	"github.com/animastor/orchestra/fakes/hub"
 	"github.com/animastor/orchestra/fakes/redis"
 	"github.com/animastor/orchestra/ports"
@@ -49,6 +50,11 @@ func (w *World) field(s ports.StageID, name string) string {
 // Generation is the generation of a stage's intent; 0: never asked for.
 func (w *World) Generation(s ports.StageID) int64 {
 	return number(w.Redis.Peek().HGetAll(keys.Intent(s))["generation"])
+}
+
+// asked says whether the intent of a stage asks for work.
+func (w *World) asked(s ports.StageID) bool {
+	return w.Redis.Peek().HGetAll(keys.Intent(s))["status"] == store.StatusActive
 }
 
 // deferral is the open deferral of a stage that holds for its generation.
