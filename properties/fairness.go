@@ -1,6 +1,9 @@
 package properties
 
 import (
+	"maps"
+	"slices"
+
 	"github.com/animastor/orchestra/engine/asset"
 	"github.com/animastor/orchestra/engine/keys"
 	"github.com/animastor/orchestra/ports"
@@ -90,6 +93,7 @@ func (p *fairness) event(e *sim.Event) {
 // tick looks at what a tick has left.
 func (p *fairness) tick(e *sim.Event, life string) {
 	wanted := p.Wanted()
+	maps.DeleteFunc(p.waiting, func(id ports.StageID, _ *wait) bool { return !slices.Contains(wanted, id) })
 	free := map[string]bool{}
 	for _, s := range asset.Stages() {
 		free[s] = p.taken(s) < p.Profile(s).Slots
