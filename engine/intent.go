@@ -89,14 +89,15 @@ func (e *Engine) intend(ctx context.Context, op store.IntentOp, t Target) (Repor
 	var errs []error
 	for _, s := range stages {
 		in, err := e.store.Intent(ctx, op, s, t.Force)
+		if in.Replaced != "" && (err == nil || errors.Is(err, store.ErrAmbiguous)) {
+			// It has ended, or the caller's next try will end it without a word of its jobs.
+			report.Replaced = append(report.Replaced, in.Replaced)
+		}
 		if err != nil {
 			errs = append(errs, err)
 			continue
 		}
 		report.Stages++
-		if in.Replaced != "" {
-			report.Replaced = append(report.Replaced, in.Replaced)
-		}
 		e.deps.Observer.Observe(ports.Intent{Stage: s, Op: string(op), Generation: in.Generation, State: string(in.State), Replaced: in.Replaced})
 	}
 	sweep := dispatch.Sweep{Dispatches: report.Replaced}

@@ -42,13 +42,14 @@ type IntentReply struct {
 // Intent raises the generation of a stage and makes it ready for what is asked
 // (schema 3): no deferral, budget or backoff of before counts any more (DF1, RB1), the
 // live dispatch is ended in the same step, and the indexes follow (HB5). A dispatch that
-// begins or ends meanwhile makes it start over, 8 times at most.
+// begins or ends meanwhile makes it start over, 8 times at most. With an error Replaced
+// is the dispatch that it was about to end, or may have ended.
 func (s *Store) Intent(ctx context.Context, op IntentOp, stage asset.StageID, force bool) (IntentReply, error) {
 	live := ""
 	for range intentTriesMax {
 		r, err := s.intent(ctx, op, stage, force, live)
 		if err != nil {
-			return IntentReply{}, err
+			return IntentReply{Replaced: live}, err
 		}
 		if r.verdict() == OK {
 			return IntentReply{r.int(1), asset.State(r[2]), asset.State(r[3]), r[4], r.int(5)}, nil

@@ -181,6 +181,7 @@ var calls = []struct {
 	{"finish", live + receipt, func(w *world) error { _, err := finish(w); return err }},
 	{"intent", live, func(w *world) error { _, err := w.Intent(ctx, store.OpReset, stage, false); return err }},
 	{"retire", "SADD K:active-scenes b:c:s", func(w *world) error { _, err := w.Retire(ctx, scene, []string{"image"}); return err }},
+	{"restore", "HSET K:intent:b:c:s:image generation 3 status active", func(w *world) error { _, err := w.Restore(ctx, stage); return err }},
 	{"lock", "", func(w *world) error { _, err := w.Lock(ctx, keys.CleanupLock(), "t", time.Second); return err }},
 	{"unlock", "SET K:cleanup-lock t", func(w *world) error { _, err := w.Unlock(ctx, keys.CleanupLock(), "t"); return err }},
 	{"undefer", "SET K:runtime:deferred:b:c:s:image x", func(w *world) error { _, err := w.ClearDeferralsForScene(ctx, scene); return err }},

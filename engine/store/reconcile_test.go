@@ -1,0 +1,57 @@
+package store_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/animastor/orchestra/engine/asset"
+	"github.com/animastor/orchestra/engine/store"
+)
+
+func TestRestore(t *testing.T) {
+	asked := "HSET K:intent:b:c:s:image generation 3 status active\nSADD K:active-scenes b:c:s\nSADD K:scenes-of:b c:s\n"
+	restore := func(w *world) (store.Verdict, error) { return w.Restore(ctx, stage) }
+	lost := `
+		+ K:asset-state:b:c:s image.fence = 1000000
+		+ K:asset-state:b:c:s image.generation = 3
+		+ K:asset-state:b:c:s image.state = pending`
+	indexed := `
+		+ K:active-scenes has b:c:s
+		+ K:scenes-of:b has c:s`
+	table(t, asked, restore, []test{
+		{"its state is lost, and the fence with it", "", store.Restored, lost},
+		{"generating without a dispatch", "HSET K:asset-state:b:c:s image.state generating image.fence 5 image.generation 3", store.Restored,
+			"- K:asset-state:b:c:s image.state = generating\n+ K:asset-state:b:c:s image.state = pending"},
+		{"generating with a dispatch", "HSET K:asset-state:b:c:s image.state generating image.dispatch d1", store.Kept, ""},
+		{"pending", "HSET K:asset-state:b:c:s image.state pending image.fence 5", store.Kept, ""},
+		{"pending, and not in the index", "HSET K:asset-state:b:c:s image.state pending image.fence 5\nDEL K:active-scenes K:scenes-of:b", store.Indexed, indexed},
+		{"ready", "HSET K:asset-state:b:c:s image.state ready\nDEL K:active-scenes", store.Kept, ""},
+		{"failed", "HSET K:asset-state:b:c:s image.state failed\nDEL K:active-scenes", store.Kept, ""},
+		{"cancelled", "HSET K:intent:b:c:s:image status cancelled\nDEL K:active-scenes", store.Kept, ""},
+		{"never asked for", "DEL K:intent:b:c:s:image K:active-scenes", store.Kept, ""},
+	})
+}
+
+func TestSlotsOfTheDead(t *testing.T) {
+	w := newWorld(t)
+	w.do("ZADD K:runtime:slots:image 1 d1 2000000 d2\nSET K:runtime:slots:audio x")
+	_, err := w.SlotHolders(ctx, []string{asset.Image, asset.Audio})
+	var corrupt *store.CorruptError
+	require.ErrorAs(t, err, &corrupt)
+	w.do("DEL K:runtime:slots:audio")
+	got, err := w.SlotHolders(ctx, []string{asset.Image, asset.Audio})
+	require.NoError(t, err)
+	require.Equal(t, map[string][]string{"image": {"d1", "d2"}, "audio": {}}, got)
+	n, err := w.ReleaseSlots(ctx, asset.Image, []string{"d2", "d3"})
+	require.NoError(t, err)
+	require.Equal(t, 1, n)
+}
+
+func TestKnownScenes(t *testing.T) {
+	w := newWorld(t)
+	w.do("HSET K:asset-state:b:c:s image.state ready\nHSET K:asset-state:b:c%:s image.state ready\nHSET K:asset-state:b:%2A:s image.state ready")
+	got, err := w.KnownScenes(ctx, []asset.SceneID{scene, {Book: "z", Chapter: "c", Scene: "s"}})
+	require.NoError(t, err)
+	require.Equal(t, []asset.SceneID{{Book: "b", Chapter: "*", Scene: "s"}, scene, {Book: "z", Chapter: "c", Scene: "s"}}, got)
+}
