@@ -12,6 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/animastor/orchestra/engine/asset"
+	"github.com/animastor/orchestra/engine/keys"
 	"github.com/animastor/orchestra/engine/store"
 )
 
@@ -96,6 +98,27 @@ func TestScanMatch(t *testing.T) {
 				t.Fatalf("%s: SCAN of %q found %q", name, stay, found)
 			}
 		})
+	})
+}
+
+// TestKnownScenes: the one SCAN of the engine finds every scene, whatever else is there.
+func TestKnownScenes(t *testing.T) {
+	needServer(t)
+	var want []asset.SceneID
+	everywhere(t, func(name string, client *goredis.Client) {
+		for i := range 700 {
+			scene := asset.SceneID{Book: pieces[i%len(pieces)], Chapter: "*" + number(int64(i)), Scene: `[s]\`}
+			client.HSet(ctx, keys.AssetState(scene), "image.state", "pending")
+			client.Set(ctx, keys.Lease(scene.Of(asset.Image)), "d", 0)
+		}
+		client.Set(ctx, "animastor:asset-state:no scene", "v", 0)
+		found, err := store.New(client).KnownScenes(ctx, nil)
+		require.NoError(t, err, name)
+		if name == "redis" {
+			want = found
+		}
+		require.Len(t, found, 700, name)
+		require.Equal(t, want, found, name)
 	})
 }
 

@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/animastor/orchestra/engine/asset"
+	"github.com/animastor/orchestra/engine/guard"
 	"github.com/animastor/orchestra/engine/keys"
 	"github.com/animastor/orchestra/engine/store"
 )
@@ -36,7 +37,7 @@ func TestScripts(t *testing.T) {
 	})
 	for _, script := range store.Scripts() {
 		did := 0
-		for _, verdict := range []string{"ok", "1", "released", "accepted", "last"} {
+		for _, verdict := range []string{"ok", "1", "2", "released", "restored", "accepted", "last"} {
 			did += seen[script.Name+" "+verdict]
 		}
 		require.Positive(t, did, "%s never did anything: more checks are needed (-rapid.checks); seen: %v", script.Name, seen)
@@ -72,16 +73,18 @@ func (u universe) dispatchCalls(t *rapid.T) []func(*store.Store) error {
 	d, h, job := oneOf(t, often(u.dispatches[0], u.dispatches[1])...), oneOf(t, often(u.holders[0], u.holders[1])...), oneOf(t, u.jobs...)
 	lease := oneOf(t, time.Minute, time.Millisecond, 3*time.Millisecond, 1380*time.Second)
 	jobs := oneOf(t, u.jobs, u.jobs[:1], nil)
-	generation := oneOf[int64](t, 3, 3, 3, 3, 2, 4)
+	generation := oneOf[int64](t, 3, 3, 3, 3, 3, 3, 3, 3, 2, 4)
+	breaker := guard.Breaker{Trip: 1 + evenly(t, 3), Window: time.Minute, CoolDown: oneOf(t, 3*time.Millisecond, time.Minute), Probes: 1 + evenly(t, 2)}
 	state, op := oneOf(t, "pending", "ready", "dirty", "failed"), oneOf(t, store.Charge, store.Reset, store.Keep)
 	begin := store.BeginArgs{Stage: u.stage, Dispatch: oneOf(t, newDispatch, newDispatch, u.dispatches[0]), Holder: h, Generation: generation,
-		Version: 7, Mark: 9, Lease: lease, Slots: oneOf(t, 4, 1, 0), Jobs: jobs}
+		Version: 7, Mark: 9, Lease: lease, Slots: oneOf(t, 4, 1, 0), Breaker: breaker, Permit: lease, Jobs: jobs}
 	admit := store.AdmitArgs{Stage: u.stage, Dispatch: d, Holder: h, Generation: generation, Fence: 5, Job: job, Payload: "p", Lease: lease}
 	accept := store.AcceptArgs{Stage: u.stage, Dispatch: d, Fence: 5, Generation: generation, Job: job,
 		State: oneOf(t, store.JobDone, store.JobFailed), Result: oneOf(t, hostile...)}
 	finish := store.FinishArgs{Stage: u.stage, Dispatch: d, Caller: h, Outcome: "nothing", State: asset.State(state), Reason: oneOf(t, "no_worker_available", ""),
 		Bucket: "capacity", Window: oneOf(t, 0, time.Minute), Idle: oneOf(t, store.Increase, store.Increase, store.Reset, store.Keep), Budget: op,
-		BudgetLimit: 1 + evenly(t, 10), Refill: oneOf(t, time.Millisecond, 6*time.Minute), Jobs: jobs}
+		BudgetLimit: 1 + evenly(t, 10), Refill: oneOf(t, time.Millisecond, 6*time.Minute), Breaker: breaker,
+		Evidence: oneOf(t, guard.Failure, guard.Success, guard.None), Jobs: jobs}
 	return []func(*store.Store) error{
 		func(s *store.Store) error { _, err := s.Begin(ctx, begin); return err },
 		func(s *store.Store) error { _, err := s.Begin(ctx, begin); return err },
@@ -116,6 +119,9 @@ func (u universe) otherCalls(t *rapid.T) []func(*store.Store) error {
 	return []func(*store.Store) error{
 		func(s *store.Store) error { _, err := s.Intent(ctx, op, u.stage, h == ""); return err },
 		func(s *store.Store) error { _, err := s.Retire(ctx, scene, stages); return err },
+		func(s *store.Store) error { _, err := s.Restore(ctx, u.stage); return err },
+		func(s *store.Store) error { _, err := s.SlotHolders(ctx, asset.Stages()); return err },
+		func(s *store.Store) error { _, err := s.ReleaseSlots(ctx, asset.Image, u.dispatches); return err },
 		func(s *store.Store) error { _, err := s.Lock(ctx, lock, h, time.Minute); return err },
 		func(s *store.Store) error { _, err := s.Unlock(ctx, lock, h); return err },
 		func(s *store.Store) error { _, err := s.ClearDeferralsForScene(ctx, scene); return err },
@@ -149,7 +155,8 @@ func TestTroubleOfADispatch(t *testing.T) {
 	needServer(t)
 	u := universes[0]
 	begin := func(s *store.Store) error {
-		_, err := s.Begin(ctx, store.BeginArgs{Stage: u.stage, Dispatch: newDispatch, Holder: "h1", Generation: 1, Lease: time.Minute, Slots: 1, Jobs: u.jobs})
+		_, err := s.Begin(ctx, store.BeginArgs{Stage: u.stage, Dispatch: newDispatch, Holder: "h1", Generation: 1,
+			Lease: time.Minute, Permit: time.Minute, Slots: 1, Jobs: u.jobs})
 		return err
 	}
 	finish := func(s *store.Store) error {

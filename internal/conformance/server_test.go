@@ -28,7 +28,7 @@ var real *server
 
 // TestMain starts the server, and fixes rapid's seed so that a run can be repeated.
 func TestMain(m *testing.M) {
-	defaults := map[string]string{"rapid.seed": "1", "rapid.checks": "200", "rapid.nofailfile": "true",
+	defaults := map[string]string{"rapid.seed": "1", "rapid.checks": "250", "rapid.nofailfile": "true",
 		"rapid.shrinktime": "0s"} // see smallest
 	flag.Parse()
 	flag.Visit(func(f *flag.Flag) { delete(defaults, f.Name) })

@@ -42,7 +42,7 @@ type field struct {
 
 // often is a list in which one value stands for most of the draws.
 func often(usual string, others ...string) []string {
-	return append(slices.Repeat([]string{usual}, 6), others...)
+	return append(slices.Repeat([]string{usual}, 12), others...)
 }
 
 // instants are times around a case's base and around what the scripts add to it.
@@ -59,7 +59,7 @@ func (u universe) stageFields() []field {
 	numbers, one := often("3", "2", "4"), []string{"1"}
 	return []field{
 		{"image.state", []string{"pending", "pending", "pending", "dirty", "generating", "generating", "ready", "failed", "new", "placeholder"}},
-		{"image.dispatch", often(u.dispatches[0], u.dispatches[1], "", "", "")},
+		{"image.dispatch", often(u.dispatches[0], u.dispatches[1], "", "", "", "", "")},
 		{"image.holder", often(u.holders[0], u.holders[1])},
 		{"image.fence", often("5", "4")},
 		{"image.generation", numbers},
@@ -83,6 +83,7 @@ func (u universe) values() []value {
 	receipt := []field{
 		{"dispatch", u.dispatches}, {"payload", []string{"p", "q"}}, {"generation", numbers}, {"fence", numbers}, {"at", instants}, {"released", one},
 	}
+	holders := []field{{u.dispatches[0], instants}, {u.dispatches[1], instants}, {"d3", instants}}
 	jobs := []string{"outstanding", "posting", "sent", "unknown", "done|r", "failed|x|y", "done"}
 	all := []value{
 		{keys.AssetState(scene), "hash", u.stageFields()},
@@ -91,7 +92,10 @@ func (u universe) values() []value {
 		}},
 		{keys.Lease(u.stage), "string", []field{{"", u.dispatches}}},
 		{keys.Dispatch(u.stage), "hash", []field{{"dispatch_id", u.dispatches}, {"holder", u.holders}}},
-		{keys.Slots(asset.Image), "zset", []field{{u.dispatches[0], instants}, {u.dispatches[1], instants}, {"d3", instants}}},
+		{keys.Slots(asset.Image), "zset", holders},
+		{keys.Breaker(asset.Image), "hash", []field{{"opened_at", append([]string{"0"}, instants...)}, {"hold", often("closed", "open")}}},
+		{keys.BreakerFailures(asset.Image), "zset", holders},
+		{keys.BreakerPermits(asset.Image), "zset", holders},
 		{keys.Deferred(u.stage), "string", []field{{"", []string{
 			"r|capacity|3|d1|1|@59999", "r|capacity|3|d1|1|@2", "r|capacity|2|d1|1|@600000", "r|capacity|3|d1|1|@-1", "r|capacity|3|d1|1", "r|c|3|d|1|@600000|x",
 		}}}},
@@ -140,7 +144,7 @@ func (u universe) state(t *rapid.T) (commands [][]string) {
 		switch v.key {
 		case keys.Cancel(u.stage.Book):
 			o.absent = 90 // or else little else is ever seen
-		case keys.Deferred(u.stage), keys.TaskDone(u.jobs[0]), keys.TaskDone(u.jobs[1]):
+		case keys.Deferred(u.stage), keys.TaskDone(u.jobs[0]), keys.TaskDone(u.jobs[1]), keys.Breaker(asset.Image):
 			o.absent = 50
 		}
 		commands = append(commands, v.set(t, o)...)
