@@ -26,6 +26,7 @@ type bench struct {
 	scenes []ports.SceneID
 	wanted []ports.StageID
 	echoes bool
+	fences bool
 }
 
 // s1 and s2 are the stages of most tests.
@@ -36,7 +37,7 @@ var (
 
 // watching returns a bench on which one property is on.
 func watching(t *testing.T, id string) *bench {
-	b := &bench{t: t, world: sim.New(sim.Options{}), scenes: []ports.SceneID{s1.SceneID, s2.SceneID}, wanted: []ports.StageID{s1}, echoes: true}
+	b := &bench{t: t, world: sim.New(sim.Options{}), scenes: []ports.SceneID{s1.SceneID, s2.SceneID}, wanted: []ports.StageID{s1}, echoes: true, fences: true}
 	t.Cleanup(b.world.Close)
 	b.redis = redis.New(b.world, redis.Options{})
 	b.set = properties.New(properties.View{
@@ -44,6 +45,7 @@ func watching(t *testing.T, id string) *bench {
 		Scenes:      func() []ports.SceneID { return b.scenes },
 		Wanted:      func() []ports.StageID { return b.wanted },
 		ScopeEchoed: func() bool { return b.echoes },
+		Fenced:      func() bool { return b.fences },
 	})
 	for _, other := range properties.IDs() {
 		if other != id {
@@ -87,7 +89,6 @@ func play(t *testing.T, id string, scenes []scene) {
 	require.Positive(t, breaks, "no test breaks it")
 	require.Positive(t, misses, "no test comes close")
 }
-
 func (b *bench) wait(d time.Duration) { b.world.RunFor(d) }
 
 // tell lets a task of an engine observe an event.

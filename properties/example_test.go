@@ -24,6 +24,7 @@ func Example() {
 		Scenes:      func() []ports.SceneID { return []ports.SceneID{scene} },
 		Wanted:      func() []ports.StageID { return []ports.StageID{scene.Of("image")} },
 		ScopeEchoed: func() bool { return true },
+		Fenced:      func() bool { return true },
 	})
 	world.Trace().Watch(set.Event)
 	server.OnWrite(set.Write)

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/animastor/orchestra/engine/asset"
-	"github.com/animastor/orchestra/engine/keys"
 	"github.com/animastor/orchestra/ports"
 	"github.com/animastor/orchestra/sim"
 )
@@ -123,23 +122,6 @@ func (p *fairness) tick(e *sim.Event, life string) {
 			p.unfair(id, w.overtaken, "was overtaken %d times, at most %d are fair", len(w.overtaken), most)
 		}
 	}
-}
-
-// mayBegin says whether nothing but the lack of a slot keeps a stage from being begun.
-func (p *fairness) mayBegin(r *row) bool {
-	now := p.redisNow()
-	return r.Status == "active" && r.Dispatch == "" && asset.Dispatchable(r.State) &&
-		!r.Deferral.holds(r.Generation, now) && r.Next <= now && !p.cancelled[r.Stage.Book]
-}
-
-// taken is how many slots of a kind of stage are held.
-func (p *fairness) taken(stage string) (n int) {
-	for _, m := range p.Redis.ZRange(keys.Slots(stage)) {
-		if m.Score > float64(p.redisNow()) {
-			n++
-		}
-	}
-	return n
 }
 
 func (p *fairness) unfair(id ports.StageID, events []sim.Event, format string, args ...any) {

@@ -19,13 +19,19 @@ type row struct {
 	Stage      ports.StageID
 	State      asset.State
 	Dispatch   string // the live one
+	Holder     string // of the live one
+	Renewed    int64  // ms; the live one
 	Next       int64  // ms; backoff
 	Generation int64  // of the intent
 	Status     string // of the intent; "" without one
 	Deferral   deferral
 	Since      time.Duration // when the intent got its generation
 	Cleared    int           // deferrals of this generation that were taken away before their time
+	Budget     tokens
 }
+
+// tokens is a retry budget; the zero one is full.
+type tokens struct{ Left, At string }
 
 // deferral is an open backoff window; the zero deferral is none.
 type deferral struct {
@@ -43,8 +49,11 @@ type dispatch struct {
 	ID         string
 	Stage      ports.StageID
 	Generation int64
-	Jobs       []string // ids, sorted
-	Done       int      // jobs with a result that was good
+	Jobs       []string          // ids, sorted
+	Done       int               // jobs with a result that was good
+	Executed   bool              // one of these was no artifact that stood already
+	Failed     map[string]string // jobs with a result that was bad: their codes
+	FailedAt   time.Duration     // the last of Failed
 	Ended      bool
 	EndedAt    time.Duration
 	EndedBy    string // verb of the call; "" if no call did it
@@ -57,7 +66,8 @@ type change struct {
 	At    time.Duration
 	Parts []keys.Key // of Keys, in their order; the zero Key for what does not parse
 
-	Rows []move // stages whose row may differ
+	Rows     []move // stages whose row may differ
+	Circuits []turn // kinds of stage whose circuit may differ
 }
 
 // move is a stage before and after a write.
@@ -79,15 +89,16 @@ type ledger struct {
 	view       *View
 	rows       map[ports.StageID]*row
 	dispatches map[string]*dispatch
-	jobs       map[string]bool // every job id that a dispatch held
-	cancelled  map[string]bool // books
-	foreign    map[string]bool // keys that no call wrote
+	circuits   map[string]circuit // by kind of stage
+	jobs       map[string]bool    // every job id that a dispatch held
+	cancelled  map[string]bool    // books
+	foreign    map[string]bool    // keys that no call wrote
 	parsed     map[string]keys.Key
 }
 
 func newLedger(v *View) *ledger {
-	return &ledger{view: v, rows: map[ports.StageID]*row{}, dispatches: map[string]*dispatch{}, jobs: map[string]bool{},
-		cancelled: map[string]bool{}, foreign: map[string]bool{}, parsed: map[string]keys.Key{}}
+	return &ledger{view: v, rows: map[ports.StageID]*row{}, dispatches: map[string]*dispatch{}, circuits: map[string]circuit{},
+		jobs: map[string]bool{}, cancelled: map[string]bool{}, foreign: map[string]bool{}, parsed: map[string]keys.Key{}}
 }
 
 // reload takes over what was written past the calls. A key that no call has written
@@ -128,12 +139,14 @@ func (l *ledger) apply(w redis.WriteInfo) *change {
 			for _, s := range asset.Stages() {
 				add(k.SceneID.Of(s))
 			}
-		case keys.FamilyIntent, keys.FamilyDeferred:
+		case keys.FamilyIntent, keys.FamilyDeferred, keys.FamilyBudget:
 			add(k.StageID)
+		case keys.FamilyBreaker, keys.FamilyBreakerFailures, keys.FamilyBreakerPermits:
+			l.turn(k.Stage, c)
 		case keys.FamilyCancel:
 			l.cancelled[k.Book] = l.view.Redis.Exists(key)
 		case keys.FamilyDispatchJobs:
-			l.results(k.Dispatch, key)
+			l.results(k.Dispatch, key, c)
 		}
 	}
 	var scene ports.SceneID
@@ -142,7 +155,7 @@ func (l *ledger) apply(w redis.WriteInfo) *change {
 		if s.SceneID != scene || hash == nil {
 			scene, hash = s.SceneID, l.view.Redis.HGetAll(keys.AssetState(s.SceneID))
 		}
-		if l.rows[s] == nil && hash[s.Stage+".state"] == "" && !slices.Contains(w.Keys, keys.Intent(s)) {
+		if l.rows[s] == nil && hash[s.Stage+".state"] == "" && !slices.Contains(w.Keys, keys.Intent(s)) && !slices.Contains(w.Keys, keys.Budget(s)) {
 			continue // nothing is known of this stage, and nothing to know
 		}
 		c.Rows = append(c.Rows, l.update(s, hash, c))
@@ -156,10 +169,13 @@ func (l *ledger) update(s ports.StageID, hash map[string]string, c *change) move
 	m := move{Before: *r}
 	intent := l.view.Redis.HGetAll(keys.Intent(s))
 	r.State = asset.State(hash[s.Stage+".state"])
-	r.Dispatch = hash[s.Stage+".dispatch"]
+	r.Dispatch, r.Holder = hash[s.Stage+".dispatch"], hash[s.Stage+".holder"]
+	r.Renewed = number(hash[s.Stage+".renewed"])
 	r.Next = number(hash[s.Stage+".next"])
 	r.Status = intent["status"]
 	r.Deferral = l.deferral(s)
+	budget := l.view.Redis.HGetAll(keys.Budget(s))
+	r.Budget = tokens{budget["tokens"], budget["at"]}
 	if g := number(intent["generation"]); g != r.Generation {
 		r.Generation, r.Since, r.Cleared = g, c.At, 0
 	} else if m.Before.Deferral != (deferral{}) && r.Deferral == (deferral{}) && (c.Verb == "" || c.Verb == "undefer") {
@@ -204,19 +220,28 @@ func (l *ledger) begin(r *row, hash map[string]string, c *change) (d *dispatch, 
 	return d, false
 }
 
-// results counts the good results of a dispatch.
-func (l *ledger) results(id, key string) {
-	d := l.dispatches[id]
-	if d == nil {
-		return
+// results takes over the results of a dispatch. A job whose result was evicted has none,
+// until the hub has told it again.
+func (l *ledger) results(id, key string, c *change) {
+	d, states := l.dispatches[id], l.view.Redis.HGetAll(key)
+	if d == nil || len(states) == 0 && c.Verb != "" {
+		return // what it had when it ended
 	}
-	n := 0
-	for _, state := range l.view.Redis.HGetAll(key) {
-		if strings.HasPrefix(state, "done|") {
+	n, failed := 0, map[string]string{}
+	d.Executed = false
+	for job, state := range states {
+		switch kind, result, _ := strings.Cut(state, "|"); kind {
+		case "done":
 			n++
+			d.Executed = d.Executed || result != "cached"
+		case "failed":
+			failed[job] = result
 		}
 	}
-	d.Done = max(d.Done, n)
+	if len(failed) > len(d.Failed) {
+		d.FailedAt = c.At
+	}
+	d.Done, d.Failed = max(d.Done, n), failed
 }
 
 // deferral reads the deferral of a stage, `reason|bucket|generation|dispatch|since|until`.

@@ -93,6 +93,9 @@ func New(v View) *Set {
 	if v.Tick == 0 {
 		v.Tick = 5 * time.Second // as the engine has it
 	}
+	if v.Pass == 0 {
+		v.Pass = 60 * time.Second // likewise
+	}
 	s := &Set{view: v, off: map[string]string{}, count: map[string]int{}}
 	s.ledger = newLedger(&s.view)
 	for _, p := range list {

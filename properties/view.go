@@ -15,6 +15,7 @@ type View struct {
 	Redis    redis.Peek
 	Profile  func(stage string) asset.Profile // the limits in force
 	Tick     time.Duration                    // between two ticks of one replica; 0: 5 s
+	Pass     time.Duration                    // between two reconcile passes of one replica; 0: 60 s
 	Replicas int
 
 	// Scenes lists every scene that the scenario declares.
@@ -24,6 +25,9 @@ type View struct {
 	Wanted func() []ports.StageID
 	// ScopeEchoed says whether the hub echoes the scope of a clear, at this instant.
 	ScopeEchoed func() bool
+	// Fenced says whether the hub refuses what is below a fence, or was cleared, at this
+	// instant.
+	Fenced func() bool
 }
 
 // redisNow is the time of Redis, in ms since 1970.

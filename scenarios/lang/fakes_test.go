@@ -2,6 +2,7 @@ package lang_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -12,6 +13,7 @@ import (
 	"github.com/animastor/orchestra/fakes/hub"
 	"github.com/animastor/orchestra/fakes/redis"
 	"github.com/animastor/orchestra/fakes/workers"
+	"github.com/animastor/orchestra/properties"
 	"github.com/animastor/orchestra/scenarios/lang"
 )
 
@@ -31,4 +33,9 @@ func TestEffectsAreThoseOfTheFakes(t *testing.T) {
 		want = slices.Sorted(slices.Values(want))
 		require.Equal(t, want, got, service)
 	}
+}
+
+// TestPropertiesAreThoseOfThePackage: what can be switched off is what is watched.
+func TestPropertiesAreThoseOfThePackage(t *testing.T) {
+	require.Equal(t, strings.Join(properties.IDs(), "|"), lang.VerbNamed("property").Params[0].Type.Name)
 }

@@ -133,8 +133,8 @@ var setupVerbs = []*Verb{
 
 // properties are the ids of design 6 that are built.
 var properties = []string{
-	"bounded-churn", "key-encoding", "classification", "single-owner", "slots", "finish-once", "one-job", "fresh-deferral",
-	"isolation", "no-lost-work", "timers", "bounded-store", "exact-sweep", "fairness", "replay",
+	"bounded-churn", "key-encoding", "classification", "pass-abort", "single-owner", "slots", "finish-once", "one-job", "fresh-deferral",
+	"fair-accounting", "isolation", "no-lost-work", "evidence", "cancel", "permits", "timers", "bounded-store", "exact-sweep", "fairness", "replay",
 }
 
 // someKey demands at least one key.

@@ -25,10 +25,12 @@ func (w *World) View() properties.View {
 		Redis:       w.Redis.Peek(),
 		Profile:     w.profile,
 		Tick:        w.opts.Config.Tick,
+		Pass:        w.opts.Config.Reconcile,
 		Replicas:    len(w.engines),
 		Scenes:      w.Content.All,
 		Wanted:      w.Recorder.Wanted,
 		ScopeEchoed: func() bool { return w.opts.Hub.Scope == hub.ScopeEcho },
+		Fenced:      func() bool { return !w.opts.Hub.NoFences },
 	}
 }
 

@@ -1,0 +1,137 @@
+package properties
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/animastor/orchestra/engine/asset"
+	"github.com/animastor/orchestra/fakes/hub"
+	"github.com/animastor/orchestra/ports"
+	"github.com/animastor/orchestra/sim"
+)
+
+// cancel: what is cancelled or deleted is neither begun nor made ready before somebody asks
+// for it again, and nothing of a cancelled book is begun. Once the cancel is acknowledged
+// (the intent, and where it ended a dispatch, the clear of its jobs) the hub accepts no job
+// of an older generation; and none that it had is queued or running when the engine's
+// tries to clear are over.
+//
+// A hub without fences cannot refuse. The tries are over early only if the hub confirmed:
+// after sweepTries failures it did not answer. A dispatch that was over before the cancel,
+// and whose clear failed then, may still have a post under way.
+//
+// Proof: the cancel, and the job or the write that contradicts it.
+type cancel struct {
+	*watch
+	stages map[ports.StageID]*cancelled
+	jobs   map[string]atHub // live ones, by id
+	failed map[string]int   // clears in a row that failed, by dispatch
+}
+
+// cancelled is the last cancel of a stage, while nothing was asked for since.
+type cancelled struct {
+	generation   int64
+	at           time.Duration
+	by           string // incarnation of the client
+	replaced     string // the dispatch that it ended
+	acknowledged bool
+	event        sim.Event
+}
+
+// sweepWithin is longer than the engine's tries to clear take: after 5 s, and after twice
+// as long each time, up to ten minutes in all, sweepTries in all.
+const (
+	sweepWithin = 12 * time.Minute
+	sweepTries  = 8
+)
+
+var (
+	_ eventer = (*cancel)(nil)
+	_ writer  = (*cancel)(nil)
+)
+
+func newCancel(w *watch) any {
+	return &cancel{watch: w, stages: map[ports.StageID]*cancelled{}, jobs: map[string]atHub{}, failed: map[string]int{}}
+}
+
+func (p *cancel) write(c *change) {
+	for _, m := range c.Rows {
+		r := &m.After
+		over := r.Status == "cancelled" || r.Status == "deleted"
+		switch {
+		case over && r.State != m.Before.State && (r.State == asset.Generating || r.State == asset.Ready):
+			p.broken(r.Stage, "it is "+r.Status+", and became "+string(r.State), c.event())
+		case m.Begun != nil && p.cancelled[r.Stage.Book]:
+			p.broken(r.Stage, "it was begun, and its book is cancelled", c.event())
+		}
+	}
+}
+
+func (p *cancel) event(e *sim.Event) {
+	switch d := e.Data.(type) {
+	case ports.Intent:
+		delete(p.stages, d.Stage)
+		if d.Op == "cancel" || d.Op == "delete" {
+			p.stages[d.Stage] = &cancelled{d.Generation, e.At, incarnation(e.Process), d.Replaced, d.Replaced == "", *e}
+		}
+	case ports.Swept:
+		p.swept(d)
+	case hub.Event:
+		p.hub(e, d)
+	case ports.Tick:
+		p.look(e.At)
+	default:
+		if e.Kind == "resume" {
+			for _, c := range p.stages {
+				if c.by == e.Subject {
+					c.at = e.At // it stood still
+				}
+			}
+		}
+	}
+}
+
+func (p *cancel) swept(d ports.Swept) {
+	if d.Dispatch == "" {
+		return
+	}
+	if d.Failed > 0 {
+		p.failed[d.Dispatch]++
+		return
+	}
+	delete(p.failed, d.Dispatch)
+	for _, c := range p.stages {
+		c.acknowledged = c.acknowledged || c.replaced == d.Dispatch
+	}
+}
+
+func (p *cancel) hub(e *sim.Event, h hub.Event) {
+	switch h.Kind {
+	case hub.Accepted:
+		p.jobs[h.Job.JobID] = atHub{h.Job.JobID, *e}
+		c := p.stages[h.Job.StageID()]
+		if c != nil && c.acknowledged && h.Job.Generation < c.generation && p.Fenced() && p.failed[h.Job.DispatchID] == 0 {
+			p.broken(h.Job.StageID(), "the hub accepted a job of it after the cancel was acknowledged", c.event, *e)
+		}
+	case hub.Done, hub.Failed, hub.Cleared, hub.Lost, hub.Expired:
+		delete(p.jobs, h.Job.JobID)
+	}
+}
+
+// look finds jobs that should have been cleared.
+func (p *cancel) look(now time.Duration) {
+	for _, id := range slices.Sorted(maps.Keys(p.jobs)) {
+		accepted := p.jobs[id].event
+		j := accepted.Data.(hub.Event).Job
+		c := p.stages[j.StageID()]
+		if c == nil || j.Generation >= c.generation || now-max(c.at, accepted.At) <= sweepWithin || p.failed[j.DispatchID] >= sweepTries {
+			continue
+		}
+		p.broken(j.StageID(), "the hub still has job "+id+" of it", accepted, c.event)
+	}
+}
+
+func (p *cancel) broken(s ports.StageID, problem string, events ...sim.Event) {
+	p.fail(s.String(), events, "%s", problem)
+}

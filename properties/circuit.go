@@ -1,0 +1,88 @@
+package properties
+
+import (
+	"github.com/animastor/orchestra/engine/asset"
+	"github.com/animastor/orchestra/engine/keys"
+)
+
+// The rules of a circuit (design 5.4.3; spec runtime 2).
+const (
+	tripFailures    = 5       // failures in failureWindowMs open it
+	failureWindowMs = 120_000 // a failure counts for so long
+	coolDownMs      = 60_000  // open for so long, then half-open
+	probesMax       = 2       // dispatches that a half-open one lets through at once
+)
+
+// circuit is what Redis says of the breaker of a kind of stage.
+type circuit struct {
+	Opened            int64 // ms; 0: closed
+	Held              bool  // open, by an operator
+	Failures, Permits map[string]int64
+}
+
+// turn is a circuit before and after a write.
+type turn struct {
+	Stage         string
+	Before, After circuit
+}
+
+// turn reads a circuit anew, once for each write.
+func (l *ledger) turn(stage string, c *change) {
+	for _, t := range c.Circuits {
+		if t.Stage == stage {
+			return
+		}
+	}
+	hash := l.view.Redis.HGetAll(keys.Breaker(stage))
+	after := circuit{number(hash["opened_at"]), hash["hold"] == "open",
+		l.scores(keys.BreakerFailures(stage)), l.scores(keys.BreakerPermits(stage))}
+	c.Circuits = append(c.Circuits, turn{stage, l.circuits[stage], after})
+	l.circuits[stage] = after
+}
+
+// scores is a sorted set of times in ms.
+func (l *ledger) scores(key string) map[string]int64 {
+	scores := map[string]int64{}
+	for _, m := range l.view.Redis.ZRange(key) {
+		scores[m.Name] = int64(m.Score)
+	}
+	return scores
+}
+
+// state is what the circuit does at a time in ms: closed, open or half_open.
+func (c circuit) state(now int64) string {
+	switch {
+	case c.Held, c.Opened > 0 && now < c.Opened+coolDownMs:
+		return "open"
+	case c.Opened > 0:
+		return "half_open"
+	}
+	return "closed"
+}
+
+// after counts the members of a set whose time is later.
+func after(scores map[string]int64, ms int64) (n int) {
+	for _, at := range scores {
+		if at > ms {
+			n++
+		}
+	}
+	return n
+}
+
+// mayBegin says whether nothing but the lack of a slot keeps a stage from being begun.
+func (w *watch) mayBegin(r *row) bool {
+	now := w.redisNow()
+	return r.Status == "active" && r.Dispatch == "" && asset.Dispatchable(r.State) &&
+		!r.Deferral.holds(r.Generation, now) && r.Next <= now && !w.cancelled[r.Stage.Book]
+}
+
+// taken is how many slots of a kind of stage are held.
+func (w *watch) taken(stage string) (n int) {
+	for _, m := range w.Redis.ZRange(keys.Slots(stage)) {
+		if m.Score > float64(w.redisNow()) {
+			n++
+		}
+	}
+	return n
+}
