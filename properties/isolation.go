@@ -10,8 +10,8 @@ import (
 
 // isolation: all keys that one call writes, and the members that it adds to or removes
 // from collections of many, are about one stage, scene or book, and about the one that
-// the call names. Two things are about many by nature: draining the outbox, and trimming
-// members whose time is over.
+// the call names. Three things are about many by nature: draining the outbox, trimming
+// members whose time is over, and taking slots from dispatches that are.
 //
 // Proof: the write.
 type isolation struct {
@@ -124,6 +124,9 @@ func (p *isolation) ofMembers(key string, k keys.Key) (subjects []string) {
 		}
 		switch k.Family {
 		case keys.FamilySlots:
+			if d := p.dispatches[m]; d != nil && d.Ended {
+				continue
+			}
 			subjects = append(subjects, p.ofDispatches(m)...)
 		case keys.FamilyDeferredOf:
 			s, _ := keys.ParseBookStageMember(k.Book, m)

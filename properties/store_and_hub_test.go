@@ -11,6 +11,16 @@ import (
 	"github.com/animastor/orchestra/ports"
 )
 
+// takeSlots takes the slots of two dispatches, as a pass does, after some were ended.
+func takeSlots(b *bench, ended ...ports.StageID) {
+	b.begin(s1, "d1", 1)
+	b.begin(s2, "d2", 1)
+	for _, s := range ended {
+		b.request(s, 2)
+	}
+	b.write("e1/reconcile", "zrem", func(db *redis.DB) { db.ZRem(keys.Slots("image"), "d1", "d2") }, keys.Slots("image"))
+}
+
 func TestIsolation(t *testing.T) {
 	other := ports.SceneID{Book: "a:b", Chapter: "c1", Scene: "s1"}.Of("image")
 	clears := func(stages ...ports.StageID) func(*bench) {
@@ -42,6 +52,12 @@ func TestIsolation(t *testing.T) {
 			b.begin(s1, "d1", 1)
 			b.begin(s2, "d2", 1)
 			b.write("e1/dispatch", "finish", func(db *redis.DB) { db.ZRem(keys.Slots("image"), "d2") }, keys.AssetState(s1.SceneID), keys.Slots("image"))
+		}, "is about b1/c1/s2:image"},
+		{"a pass that takes the slots of two that are over", func(b *bench) {
+			takeSlots(b, s1, s2)
+		}, ""},
+		{"a pass that takes the slots of two that live", func(b *bench) {
+			takeSlots(b)
 		}, "is about b1/c1/s2:image"},
 		{"the slot of another whose time is over", func(b *bench) {
 			b.begin(s2, "d2", 1)
