@@ -49,18 +49,26 @@ const (
 var (
 	_ eventer = (*cancel)(nil)
 	_ writer  = (*cancel)(nil)
+	_ loser   = (*cancel)(nil)
 )
 
 func newCancel(w *watch) any {
 	return &cancel{watch: w, stages: map[ports.StageID]*cancelled{}, jobs: map[string]atHub{}, failed: map[string]int{}}
 }
 
+// over says whether a stage is not to be worked on.
+func over(r *row) bool { return r.Status == "cancelled" || r.Status == "deleted" }
+
+// lost forgets the cancels that Redis has forgotten.
+func (p *cancel) lost([]string) {
+	maps.DeleteFunc(p.stages, func(s ports.StageID, _ *cancelled) bool { return !over(p.row(s)) })
+}
+
 func (p *cancel) write(c *change) {
 	for _, m := range c.Rows {
 		r := &m.After
-		over := r.Status == "cancelled" || r.Status == "deleted"
 		switch {
-		case over && r.State != m.Before.State && (r.State == asset.Generating || r.State == asset.Ready):
+		case over(r) && r.State != m.Before.State && (r.State == asset.Generating || r.State == asset.Ready):
 			p.broken(r.Stage, "it is "+r.Status+", and became "+string(r.State), c.event())
 		case m.Begun != nil && p.cancelled[r.Stage.Book]:
 			p.broken(r.Stage, "it was begun, and its book is cancelled", c.event())

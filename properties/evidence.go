@@ -43,6 +43,7 @@ var (
 	_ eventer  = (*evidence)(nil)
 	_ writer   = (*evidence)(nil)
 	_ reloader = (*evidence)(nil)
+	_ loser    = (*evidence)(nil)
 )
 
 func newEvidence(w *watch) any {
@@ -56,6 +57,11 @@ func (p *evidence) reload() {
 			p.generating[id] = true
 		}
 	}
+}
+
+func (p *evidence) lost([]string) {
+	p.reload()
+	p.disturbed(p.World.Elapsed())
 }
 
 func (p *evidence) write(c *change) {

@@ -94,6 +94,13 @@ func (p *fairAccounting) work(dispatch string) *work {
 	return w
 }
 
+// forget keeps of a dispatch that has ended only whether it was claimed: a failover may
+// bring it back.
+func (w *work) forget() {
+	w.events = nil
+	clear(w.progress)
+}
+
 func (w *work) add(e *sim.Event, h hub.Event) {
 	switch h.Kind {
 	case hub.Claimed:
@@ -113,7 +120,7 @@ func (p *fairAccounting) write(c *change) {
 	var ended *dispatch
 	for _, m := range c.Rows {
 		if m.Ended != nil {
-			defer delete(p.works, m.Ended.ID)
+			defer p.work(m.Ended.ID).forget()
 		}
 		if c.Verb == "finish" && m.Ended != nil {
 			ended = m.Ended

@@ -42,10 +42,18 @@ const staleAfter = 90 * time.Second
 var (
 	_ eventer = (*passAbort)(nil)
 	_ writer  = (*passAbort)(nil)
+	_ loser   = (*passAbort)(nil)
 )
 
 func newPassAbort(w *watch) any {
 	return &passAbort{watch: w, passes: map[string]*passing{}, posted: map[string]bool{}}
+}
+
+// lost forgets what incomplete passes left: what is broken now may be so since then.
+func (p *passAbort) lost([]string) {
+	for _, pass := range p.passes {
+		pass.left = nil
+	}
 }
 
 func (p *passAbort) write(c *change) {
@@ -74,9 +82,7 @@ func (p *passAbort) event(e *sim.Event) {
 		p.posted[h.Job.DispatchID] = true
 	}
 	if e.Kind == "evict" {
-		for _, pass := range p.passes {
-			pass.left = nil // what is broken now may be so since then
-		}
+		p.lost(nil)
 	}
 	pass := p.passes[e.Process]
 	if pass == nil {

@@ -28,11 +28,14 @@ type permits struct {
 var (
 	_ eventer = (*permits)(nil)
 	_ writer  = (*permits)(nil)
+	_ loser   = (*permits)(nil)
 )
 
 func newPermits(w *watch) any {
 	return &permits{w, map[string][]sim.Event{}, map[string]bool{}}
 }
+
+func (p *permits) lost([]string) { clear(p.idle) }
 
 func (p *permits) write(c *change) {
 	for _, m := range c.Rows {
