@@ -82,6 +82,7 @@ func (d *Dispatcher) Start(ctx context.Context, v store.StageView) Started {
 		d.trouble(v.Stage.SceneID, "dispatch", panicked)
 		keep := !d.purge(ctx, l.dispatch)
 		d.finish(ctx, l, ending{outcome: "nothing", state: asset.Pending, verdict: verdictOf(outcome.DispatchError), idle: store.Increase, keepReceipts: keep})
+		l.ended.Store(true) // here; if it could not be ended, a pass will
 		return Started{Answer: Nothing, Reason: outcome.DispatchError}
 	}
 	return s

@@ -3,6 +3,7 @@ package dispatch
 import (
 	"cmp"
 	"context"
+	"errors"
 	"time"
 
 	"github.com/animastor/orchestra/engine/asset"
@@ -24,7 +25,9 @@ type ending struct {
 
 // finish ends the dispatch, once, and tries until Redis has said so: the step is
 // idempotent, and what it must lead to stands in the outbox. It returns false if
-// the dispatch had ended before, or belongs to somebody else.
+// the dispatch had ended before, or belongs to somebody else; and if a key of it is
+// corrupt, which only an operator can mend: the caller must not wait for that, and
+// whoever looks after the dispatch tries again.
 func (d *Dispatcher) finish(ctx context.Context, l *live, e ending) bool {
 	p := d.Profile(l.stage.Stage)
 	args := store.FinishArgs{Stage: l.stage, Dispatch: l.dispatch, Caller: l.holder, Outcome: e.outcome, State: e.state,
@@ -44,10 +47,15 @@ func (d *Dispatcher) finish(ctx context.Context, l *live, e ending) bool {
 			return f.Verdict == store.OK
 		}
 		d.trouble(l.stage.SceneID, "finish", err)
-		if d.Runtime.Sleep(ctx, wait) != nil {
+		if isCorrupt(err) || d.Runtime.Sleep(ctx, wait) != nil {
 			return false
 		}
 	}
+}
+
+func isCorrupt(err error) bool {
+	var corrupt *store.CorruptError
+	return errors.As(err, &corrupt)
 }
 
 func (d *Dispatcher) finished(l *live, e ending, f store.FinishReply) {

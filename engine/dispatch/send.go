@@ -66,7 +66,9 @@ func (d *Dispatcher) judge(ctx context.Context, l *live) Started {
 		return Started{Answer: Pending}
 	}
 	v := d.conclude(l)
-	d.finish(ctx, l, ending{outcome: "nothing", state: asset.Pending, verdict: v, idle: store.Increase})
+	if !d.finish(ctx, l, ending{outcome: "nothing", state: asset.Pending, verdict: v, idle: store.Increase}) && !l.ended.Load() {
+		return Started{Answer: Pending} // it could not be ended yet
+	}
 	return Started{Answer: Nothing, Reason: v.Reason, Deferred: v.Deferred}
 }
 

@@ -41,7 +41,8 @@ func (d *Dispatcher) extend(ctx context.Context, l *live) (store.Verdict, error)
 }
 
 // ours makes sure of the dispatch before its jobs are purged: those that another
-// replica has adopted are not this one's to clear. It asks until Redis has answered.
+// replica has adopted are not this one's to clear. It asks until Redis has answered, or
+// says that a key is corrupt.
 func (d *Dispatcher) ours(ctx context.Context, l *live) bool {
 	for wait := time.Second; ; wait = min(2*wait, finishWaitMax) {
 		verdict, err := d.extend(ctx, l)
@@ -49,7 +50,7 @@ func (d *Dispatcher) ours(ctx context.Context, l *live) bool {
 			return verdict == store.OK
 		}
 		d.trouble(l.stage.SceneID, "renew", err)
-		if d.Runtime.Sleep(ctx, wait) != nil {
+		if isCorrupt(err) || d.Runtime.Sleep(ctx, wait) != nil {
 			return false
 		}
 	}
