@@ -161,6 +161,9 @@ func (r *run) hub(s *lang.Step) {
 func (r *run) preload(s *lang.Step) {
 	key, db := s.Args.Text("key"), r.w.Redis.DB()
 	values := s.Args.Texts("value")
+	if held := r.w.Redis.Peek().Type(key); held != s.Args.Text("type") {
+		db.Del(key) // an operator who writes a value of another type has removed the old one
+	}
 	switch s.Args.Text("type") {
 	case "string":
 		db.Set(key, values[0])

@@ -16,6 +16,7 @@ type Recorder struct {
 	scenes map[ports.SceneID]int // journal events
 	ticks  map[string]ports.Summary
 	passes map[string]int // by how they ended
+	errors map[string]int // that were reported, by operation and text
 	last   string         // process whose tick was the last one
 	wanted map[ports.StageID]bool
 	order  []ports.StageID
@@ -35,7 +36,7 @@ type Counts struct {
 
 func newRecorder(w *World) *Recorder {
 	r := &Recorder{w: w, stages: map[ports.StageID]*Counts{}, scenes: map[ports.SceneID]int{},
-		ticks: map[string]ports.Summary{}, passes: map[string]int{}, wanted: map[ports.StageID]bool{}}
+		ticks: map[string]ports.Summary{}, passes: map[string]int{}, errors: map[string]int{}, wanted: map[ports.StageID]bool{}}
 	w.Sim.Trace().Watch(r.event)
 	return r
 }
@@ -69,6 +70,16 @@ func (r *Recorder) Passes(kind string) int {
 		return r.passes["complete"] + r.passes["incomplete"]
 	}
 	return r.passes[kind]
+}
+
+// Troubles counts the errors that were reported and match a glob: "operation: error".
+func (r *Recorder) Troubles(glob string) (n int) {
+	for text, times := range r.errors { //sim:unordered it counts
+		if glob == "" || sim.Glob(glob, text) {
+			n += times
+		}
+	}
+	return n
 }
 
 func passKind(p ports.Pass) string {
@@ -150,6 +161,8 @@ func (r *Recorder) event(e *sim.Event) {
 		}
 	case ports.Pass:
 		r.passes[passKind(d)]++
+	case ports.Trouble:
+		r.errors[d.Op+": "+d.Err.Error()]++
 	case ports.JobOutcome:
 		if d.Outcome == "sent" {
 			r.Of(d.Stage).Sends++
