@@ -97,11 +97,11 @@ func (d *drawer) setUp() {
 	if rarely(d, 4) {
 		d.line("hub      %s", d.hubWays())
 	}
-	if rarely(d, 4) {
+	if rarely(d, 2) {
 		d.line("config   %s", d.setting())
 	}
 	if rarely(d, 2) {
-		d.line("latency  %s", pick(d, "redis=1ms..200ms", "content=1ms..3s", "hub=10ms..2s", "callback=1s..30s", "redis=1ms..50ms hub=100ms..8s", "none"))
+		d.line("latency  %s", pick(d, "redis=1ms..200ms", "content=1ms..3s", "content=100ms..3s artifacts=1ms..3s", "hub=10ms..2s", "callback=1s..30s", "redis=1ms..50ms hub=100ms..8s", "none"))
 	}
 }
 
@@ -112,18 +112,20 @@ func (d *drawer) hubWays() string {
 }
 
 func (d *drawer) setting() string {
-	return pick(d, "slots.image=1", "slots.image=2", "tick=2s", "tick=15s", "budget.image=2 refill.image=1m", "lease.image=10m")
+	return pick(d, "slots.image=1", "slots.image=2", "slots.image=1 tick=2s", "tick=15s", "budget.image=2 refill.image=1m", "lease.image=10m")
 }
 
 // intent writes something that a user or an operator asks for.
 func (d *drawer) intent() {
-	verb := pick(d, "request", "regenerate", "reset", "cancel", "delete", "clear deferrals", "request", "regenerate")
-	var path string
-	if verb == "clear deferrals" {
-		path = d.path(bookLevel, sceneLevel)
-	} else {
-		path = d.path(bookLevel, chapterLevel, sceneLevel, stageLevel)
+	verb := pick(d, "request", "regenerate", "reset", "cancel", "delete", "clear deferrals", "edit", "request", "regenerate")
+	levels := []int{bookLevel, chapterLevel, sceneLevel, stageLevel}
+	switch verb {
+	case "clear deferrals":
+		levels = []int{bookLevel, sceneLevel}
+	case "edit":
+		levels = []int{sceneLevel}
 	}
+	path := d.path(levels...)
 	if verb == "request" && rarely(d, 4) {
 		path += " force=yes"
 	}
@@ -145,5 +147,5 @@ func (d *drawer) finale() {
 	d.line("expect   state   *:image != generating")
 	d.line("expect   leased  *:image = no")
 	d.line("expect   slots   image = 0")
-	d.line("expect   indexed * = no within=1m")
+	d.line("expect   indexed * = no within=3m")
 }

@@ -30,5 +30,5 @@ func ExampleDraw() {
 	// expect   state   *:image != generating
 	// expect   leased  *:image = no
 	// expect   slots   image = 0
-	// expect   indexed * = no within=1m
+	// expect   indexed * = no within=3m
 }

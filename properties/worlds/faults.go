@@ -133,7 +133,7 @@ var evictable = []struct {
 // trouble writes something that befalls a process or a key.
 func (d *drawer) trouble() {
 	life := pick(d, "1s", "10s", "45s", "100s", "5m", "20m")
-	switch d.Intn(10) {
+	switch d.Intn(11) {
 	case 0:
 		d.at("pause %s for=%s", d.engine(), life)
 	case 1:
@@ -143,14 +143,16 @@ func (d *drawer) trouble() {
 	case 3:
 		d.at("workers image=%d job=%s", d.Intn(d.shape.Workers+1), d.jobTime())
 	case 4:
-		d.at("clock %s offset=%s", d.engine(), pick(d, "1s", "-1s", "30s", "-30s", "2m", "-2m"))
+		d.at("clock %s offset=%s", d.engine(), pick(d, "1s", "-1s", "30s", "-30s"))
 	case 5:
 		d.at("hub %s", d.hubWays())
 	case 6:
 		d.at("pause hub for=%s", life)
 	case 7, 8: // the safety of nothing depends on the tick lock (design 5.5)
-		d.line(`every %s until %s evict "animastor:runtime:scheduler-lock"`, pick(d, "10s", "1s", "100ms"), seconds(between(d, 1, d.end)))
+		d.line(`every %s until %s evict "animastor:runtime:scheduler-lock"`, pick(d, "3s", "1s", "100ms"), seconds(between(d, 1, d.end)))
 	case 9:
+		d.at("failover lose=%d", d.Intn(3))
+	case 10:
 		e := pick(d, evictable...)
 		d.at("evict redis %s %s", e.family, d.path(e.level))
 	}

@@ -22,7 +22,7 @@ import (
 func TestPropertiesHoldInRandomWorlds(t *testing.T) {
 	atMost(t, 60)
 	rapid.Check(t, func(t *rapid.T) {
-		f := world(t)
+		f := anyWorld.Draw(t, "world").File
 		if r := run(f, scenarios.RunOptions{}); r.Outcome != scenarios.Passed {
 			// One line for all failures, so that rapid shrinks the world and not the
 			// property; with the digest in it rapid checks determinism as well.

@@ -32,8 +32,12 @@ func (s *shrinking) Repeat(most int, one func()) {
 	rapid.SliceOfN(group, 0, most).Draw(s.t, "statements")
 }
 
-// world draws a world.
-func world(t *rapid.T) *syntax.File { return worlds.Draw(&shrinking{t}, worlds.Default) }
+// drawn is a world that rapid logs as its text.
+type drawn struct{ *syntax.File }
+
+func (d drawn) GoString() string { return "\n" + string(syntax.Format(d.File)) }
+
+var anyWorld = rapid.Custom(func(t *rapid.T) drawn { return drawn{worlds.Draw(&shrinking{t}, worlds.Default)} })
 
 // atMost sets how many worlds rapid draws, unless -rapid.checks says so.
 func atMost(t *testing.T, checks int) {
@@ -48,7 +52,7 @@ func atMost(t *testing.T, checks int) {
 }
 
 func TestEveryWorldIsAScenario(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) { requireScenario(t, world(t)) })
+	rapid.Check(t, func(t *rapid.T) { requireScenario(t, anyWorld.Draw(t, "world").File) })
 	for n := range uint64(1000) {
 		requireScenario(t, worlds.Seed(n))
 	}
