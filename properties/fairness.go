@@ -60,6 +60,8 @@ func (p *fairness) write(c *change) {
 func (p *fairness) event(e *sim.Event) {
 	life := incarnation(e.Process)
 	switch d := e.Data.(type) {
+	case ports.Intent: // it may come between a tick's look and its begin, which is stale then
+		delete(p.waiting, d.Stage)
 	case ports.Refusal:
 		if p.refused[life] == nil {
 			p.refused[life] = map[ports.StageID]string{}
