@@ -2,12 +2,16 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/animastor/orchestra/scenarios"
 	"github.com/animastor/orchestra/scenarios/lang"
 )
 
@@ -77,24 +81,46 @@ func TestBadUsage(t *testing.T) {
 	}
 }
 
-func TestRunHandsOver(t *testing.T) {
-	before := sweep
-	t.Cleanup(func() { sweep = before })
-	var got []string
-	sweep = func(c *runCmd, _ *env, programs []*lang.Program) int {
-		require.Equal(t, uint32(7), *c.Seeds)
-		require.True(t, c.Twice && c.Lua)
-		require.Equal(t, []string{"json", "t", "r"}, []string{c.Format, c.Trace, c.Record})
-		for _, p := range programs {
-			got = append(got, p.File.Name)
-		}
-		return 3
+func TestRun(t *testing.T) {
+	wrong := good + "expect attempts b1/c1/s1:image = 7\n"
+	files := map[string]string{"s/good.sim": good, "s/wrong.sim": wrong}
+
+	status, stdout, stderr := sim(t, files, "run", "s/good.sim", "--seeds", "3", "--twice", "--lua")
+	require.Equal(t, []any{exitOK, ""}, []any{status, stderr})
+	require.Contains(t, stdout, "3 runs: ")
+	require.True(t, strings.HasSuffix(stdout, "\n1 passed, 0 failed\n"), stdout)
+
+	// A failing run names the line, what was seen, the last events and how to run it again.
+	status, stdout, _ = sim(t, files, "run", "s/...")
+	require.Equal(t, scenarios.ExitFailed, status)
+	line := strings.Count(wrong, "\n")
+	require.Contains(t, stdout, fmt.Sprintf("s/wrong.sim:%d:1: seed 1, at 10s: expect attempts = 7\n      of   b1/c1/s1:image\n      saw  1\n", line))
+	require.Contains(t, stdout, "finish b1/c1/s1:image")
+	require.Contains(t, stdout, "rerun: go run ./cmd/sim run s/wrong.sim --seed 1\n")
+	require.True(t, strings.HasSuffix(stdout, "\n1 passed, 1 failed\n"), stdout)
+
+	status, stdout, _ = sim(t, files, "run", "s/...", "--format=json")
+	require.Equal(t, scenarios.ExitFailed, status)
+	var outcomes []string
+	for _, object := range strings.Split(strings.TrimSpace(stdout), "\n") {
+		var run struct{ Scenario, Outcome, Digest string }
+		require.NoError(t, json.Unmarshal([]byte(object), &run))
+		require.Len(t, run.Digest, 16)
+		outcomes = append(outcomes, run.Scenario+" "+run.Outcome)
 	}
-	files := map[string]string{"s/b.sim": good, "s/d/a.sim": good}
-	status, _, stderr := sim(t, files, "run", "s/...", "--seeds", "7", "--twice", "--lua", "--format=json", "--trace=t", "--record=r")
-	require.Empty(t, stderr)
-	require.Equal(t, 3, status, "the status is the sweep's")
-	require.Equal(t, []string{"s/b.sim", "s/d/a.sim"}, got)
+	require.Equal(t, []string{"s/good.sim passed", "s/wrong.sim failed"}, outcomes)
+
+	status, stdout, _ = sim(t, files, "run", "s/...", "--format=junit")
+	require.Equal(t, scenarios.ExitFailed, status)
+	require.Contains(t, stdout, `<testsuite name="scenarios" tests="2" failures="1"`)
+
+	// A recorded run goes the same way again.
+	status, _, _ = sim(t, files, "run", "s/good.sim", "--record=r", "--trace=t")
+	require.Equal(t, exitOK, status)
+	recorded, err := os.ReadFile("r/s-good-seed1.sim")
+	require.NoError(t, err)
+	require.Contains(t, string(recorded), "replay   strict\n")
+	require.FileExists(t, "t/s-good-seed1.trace")
 }
 
 func TestVetListHelp(t *testing.T) {
