@@ -1,0 +1,74 @@
+package engine_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/animastor/orchestra/engine"
+	"github.com/animastor/orchestra/engine/asset"
+	"github.com/animastor/orchestra/engine/keys"
+	"github.com/animastor/orchestra/fakes"
+	"github.com/animastor/orchestra/fakes/artifacts"
+	"github.com/animastor/orchestra/fakes/content"
+	"github.com/animastor/orchestra/fakes/redis"
+	"github.com/animastor/orchestra/ports"
+	"github.com/animastor/orchestra/sim"
+)
+
+// Every way in refuses an id that is empty, over-long, no UTF-8 or holds a NUL, says
+// which and why, and writes nothing (design 5.2).
+func TestTheDoor(t *testing.T) {
+	w := sim.New(sim.Options{Seed: 1})
+	defer w.Close()
+	server, p := redis.New(w, redis.Options{}), w.Process("e1")
+	e := engine.New(engine.Config{}, engine.Deps{
+		Runtime: fakes.Runtime{Process: p}, Redis: server.Client(p), Hub: struct{ ports.Hub }{}, // asked by nobody
+		Content: content.New(w), Artifacts: artifacts.New(w, nil), Observer: observer{},
+	})
+
+	bad := map[string]string{
+		"":                        "empty",
+		strings.Repeat("x", 1025): "1025 bytes long",
+		"a\x00b":                  "holds a NUL",
+		"\xff":                    "not valid UTF-8",
+		"\xed\xa0\x80":            "not valid UTF-8", // half of a surrogate pair
+	}
+	intents := []func(context.Context, engine.Target) (engine.Report, error){e.Request, e.Regenerate, e.Reset, e.Cancel, e.Delete}
+	scene := func(kind, id string) ports.SceneID {
+		s := map[string]string{"book": "b", "chapter": "c", "scene": "s"}
+		s[kind] = id
+		return ports.SceneID{Book: s["book"], Chapter: s["chapter"], Scene: s["scene"]}
+	}
+	p.Go(p.Context(), "ask", func(ctx context.Context) {
+		for id, problem := range bad {
+			for _, kind := range []string{"book", "chapter", "scene"} {
+				refused := func(err error) {
+					var idError *asset.IDError
+					require.ErrorAs(t, err, &idError, "%s %q", kind, id)
+					require.Equal(t, asset.IDError{Kind: kind, ID: id, Problem: problem}, *idError)
+				}
+				s := scene(kind, id)
+				if id != "" || kind == "book" { // an empty chapter or scene of a target stands for all
+					for _, intend := range intents {
+						_, err := intend(ctx, engine.Target{Book: s.Book, Chapter: s.Chapter, Scene: s.Scene})
+						refused(err)
+					}
+				}
+				_, err := e.ClearDeferralsForScene(ctx, s)
+				refused(err)
+				refused(e.Complete(ctx, ports.JobResult{JobID: keys.Job(s.Of("image"), "u1", 1), BookID: s.Book, ChapterID: s.Chapter, SceneID: s.Scene, Stage: "image", UnitID: "u1"}))
+			}
+			_, err := e.ClearDeferralsForBook(ctx, id)
+			require.ErrorContains(t, err, problem, "%q", id)
+		}
+		_, err := e.ClearDeferralsForScene(ctx, ports.SceneID{Book: strings.Repeat("é", 512), Chapter: "*", Scene: "\n"})
+		require.NoError(t, err, "the longest id, a pattern and a line end are ids")
+	})
+	w.RunFor(time.Minute)
+	require.Empty(t, w.Failures())
+	require.Empty(t, server.Peek().Keys(), "written at the door")
+}
