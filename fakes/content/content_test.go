@@ -37,7 +37,10 @@ func TestReadingOrder(t *testing.T) {
 	in(t, w, func(ctx context.Context) {
 		all, err := books.Scenes(ctx, "b1", "")
 		require.NoError(t, err)
-		require.Equal(t, []ports.SceneID{{"b1", "c1", "s2"}, {"b1", "c1", "s1"}, {"b1", "a:b", "s2"}, {"b1", "a:b", "s1"}}, all)
+		require.Equal(t, []ports.SceneID{
+			{Book: "b1", Chapter: "c1", Scene: "s2"}, {Book: "b1", Chapter: "c1", Scene: "s1"},
+			{Book: "b1", Chapter: "a:b", Scene: "s2"}, {Book: "b1", Chapter: "a:b", Scene: "s1"},
+		}, all)
 		chapter, err := books.Scenes(ctx, "b1", "a:b")
 		require.NoError(t, err)
 		require.Equal(t, all[2:], chapter)
@@ -61,7 +64,7 @@ func TestEditsAndCopies(t *testing.T) {
 		after, err := books.Scene(ctx, id)
 		require.NoError(t, err)
 		require.Equal(t, ports.Scene{SceneID: id, Version: 2, Layers: map[string]bool{"image": true},
-			Units: []ports.Unit{{"u1"}, {"u2"}}}, after, "an edit shows, a reader's copy does not")
+			Units: []ports.Unit{{ID: "u1"}, {ID: "u2"}}}, after, "an edit shows, a reader's copy does not")
 
 		require.True(t, books.Delete(id))
 		require.False(t, books.Delete(id))
