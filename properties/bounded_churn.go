@@ -172,7 +172,7 @@ func (p *boundedChurn) lost(names []string) {
 			delete(p.stages, k.SceneID.Of(s))
 		}
 	}
-	for _, j := range p.scenes {
+	for _, j := range p.scenes { //sim:unordered each on its own
 		j.events = 0
 	}
 }

@@ -92,7 +92,7 @@ func (p *boundedStore) most() int {
 		books[s.Book] = true
 	}
 	most := global + ofAStage*stages + ofABook*len(books) + (ofAScene+perStage*stages)*len(p.Scenes()) + ofAJob*len(p.ledger.jobs)
-	for _, d := range p.dispatches {
+	for _, d := range p.dispatches { //sim:unordered a sum
 		if !d.Ended {
 			most += ofALiving
 		} else if p.World.Elapsed()-d.EndedAt <= markerTTL {

@@ -91,7 +91,7 @@ func (p *cancel) event(e *sim.Event) {
 		p.look(e.At)
 	default:
 		if e.Kind == "resume" {
-			for _, c := range p.stages {
+			for _, c := range p.stages { //sim:unordered each on its own
 				if c.by == e.Subject {
 					c.at = e.At // it stood still
 				}
@@ -109,7 +109,7 @@ func (p *cancel) swept(d ports.Swept) {
 		return
 	}
 	delete(p.failed, d.Dispatch)
-	for _, c := range p.stages {
+	for _, c := range p.stages { //sim:unordered each on its own
 		c.acknowledged = c.acknowledged || c.replaced == d.Dispatch
 	}
 }

@@ -62,7 +62,7 @@ func (c circuit) state(now int64) string {
 
 // after counts the members of a set whose time is later.
 func after(scores map[string]int64, ms int64) (n int) {
-	for _, at := range scores {
+	for _, at := range scores { //sim:unordered a count
 		if at > ms {
 			n++
 		}

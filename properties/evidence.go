@@ -52,7 +52,7 @@ func newEvidence(w *watch) any {
 }
 
 func (p *evidence) reload() {
-	for id, r := range p.rows {
+	for id, r := range p.rows { //sim:unordered a set
 		if r.State == asset.Generating {
 			p.generating[id] = true
 		}
@@ -122,7 +122,7 @@ func (p *evidence) disturbed(at time.Duration) { p.calm = max(p.calm, at+lockTTL
 // look finds the stages whose evidence is missing for too long.
 func (p *evidence) look(e *sim.Event) {
 	grace := p.View.Tick + hubGrace
-	for _, since := range p.passes {
+	for _, since := range p.passes { //sim:unordered a maximum
 		if e.At-since > grace {
 			p.calm = max(p.calm, e.At)
 		}

@@ -88,7 +88,7 @@ func (p *exactSweep) end() {
 
 // left are the live jobs of a scope that were accepted until then.
 func (p *exactSweep) left(s ports.Swept, until time.Duration) (events []sim.Event) {
-	for _, accepted := range p.queue {
+	for _, accepted := range p.queue { //sim:unordered sorted below
 		j := accepted.Data.(hub.Event).Job
 		if in := j.DispatchID == s.Dispatch || s.Dispatch == "" && j.BookID == s.Book; in && accepted.At <= until {
 			events = append(events, accepted)

@@ -199,7 +199,7 @@ func (p *fairAccounting) ending(d *dispatch) (how, reason string) {
 
 // hung says whether a worker has a job of the dispatch and made no progress in its time.
 func (p *fairAccounting) hung(d *dispatch) bool {
-	for _, at := range p.work(d.ID).progress {
+	for _, at := range p.work(d.ID).progress { //sim:unordered any will do
 		if p.World.Elapsed()-at > p.Profile(d.Stage.Stage).ProgressDeadline {
 			return true
 		}
@@ -263,7 +263,7 @@ func (p *fairAccounting) circuit(c *change, d *dispatch) {
 func (p *fairAccounting) machinery(d *dispatch) (some, all bool) {
 	how, _ := p.ending(d)
 	some, all = how == "lost", how == "lost" && p.hung(d) || how == "failed" && len(d.Failed) > 0
-	for _, code := range d.Failed {
+	for _, code := range d.Failed { //sim:unordered some and all
 		broken := outcome.ClassifyFailure(code, "").Class == outcome.Infrastructure
 		some, all = some || broken, all && (broken || how == "lost")
 	}
@@ -290,12 +290,12 @@ func (t turn) moved(now int64) string {
 	case t.After.Opened != t.Before.Opened:
 		return "opened"
 	}
-	for id, at := range t.After.Failures {
+	for id, at := range t.After.Failures { //sim:unordered any will do
 		if t.Before.Failures[id] != at {
 			return "counted"
 		}
 	}
-	for id, at := range t.Before.Failures {
+	for id, at := range t.Before.Failures { //sim:unordered any will do
 		if _, stands := t.After.Failures[id]; !stands && at > now-failureWindowMs {
 			return "forgiven"
 		}

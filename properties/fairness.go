@@ -49,7 +49,7 @@ func (p *fairness) write(c *change) {
 		id := m.After.Stage
 		p.begins[id.Stage]++
 		delete(p.waiting, id)
-		for other, w := range p.waiting {
+		for other, w := range p.waiting { //sim:unordered each on its own
 			if other.Stage == id.Stage {
 				w.overtaken = append(w.overtaken, c.event())
 			}
@@ -85,7 +85,7 @@ func (p *fairness) event(e *sim.Event) {
 		delete(p.blind, life)
 		delete(p.refused, life)
 		p.seen[life] = map[string]int{}
-		for kind, n := range p.begins {
+		for kind, n := range p.begins { //sim:unordered a copy
 			p.seen[life][kind] = n
 		}
 	}

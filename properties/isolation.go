@@ -144,12 +144,12 @@ func (p *isolation) ofMembers(key string, k keys.Key) (subjects []string) {
 
 // changed lists the members that are in one of the two only, or have another score.
 func changed(before, now map[string]float64) (members []string) {
-	for m, score := range before {
+	for m, score := range before { //sim:unordered sorted below
 		if s, stays := now[m]; !stays || s != score {
 			members = append(members, m)
 		}
 	}
-	for m := range now {
+	for m := range now { //sim:unordered sorted below
 		if _, was := before[m]; !was {
 			members = append(members, m)
 		}

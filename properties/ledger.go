@@ -211,7 +211,7 @@ func (l *ledger) begin(r *row, hash map[string]string, c *change) (d *dispatch, 
 		return d, true
 	}
 	d = &dispatch{ID: r.Dispatch, Stage: r.Stage, Generation: number(hash[r.Stage.Stage+".generation"]), Event: c.event()}
-	for job := range l.view.Redis.HGetAll(keys.DispatchJobs(d.ID)) {
+	for job := range l.view.Redis.HGetAll(keys.DispatchJobs(d.ID)) { //sim:unordered sorted below
 		d.Jobs = append(d.Jobs, job)
 		l.jobs[job] = true
 	}
@@ -229,7 +229,7 @@ func (l *ledger) results(id, key string, c *change) {
 	}
 	n, failed := 0, map[string]string{}
 	d.Executed = false
-	for job, state := range states {
+	for job, state := range states { //sim:unordered counts and a set
 		switch kind, result, _ := strings.Cut(state, "|"); kind {
 		case "done":
 			n++

@@ -99,7 +99,7 @@ func (p *oneJob) forget(c *change) {
 		if k.Family != keys.FamilyDispatchJobs {
 			continue
 		}
-		for job, state := range p.Redis.HGetAll(c.Keys[i]) {
+		for job, state := range p.Redis.HGetAll(c.Keys[i]) { //sim:unordered each on its own
 			if state == "unknown" {
 				delete(p.done, job)
 			}

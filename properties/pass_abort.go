@@ -51,7 +51,7 @@ func newPassAbort(w *watch) any {
 
 // lost forgets what incomplete passes left: what is broken now may be so since then.
 func (p *passAbort) lost([]string) {
-	for _, pass := range p.passes {
+	for _, pass := range p.passes { //sim:unordered each on its own
 		pass.left = nil
 	}
 }

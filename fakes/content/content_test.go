@@ -73,7 +73,7 @@ func TestEditsAndCopies(t *testing.T) {
 		require.ErrorIs(t, err, ports.ErrNoScene)
 		left, err := books.Scenes(ctx, "b1", "c1")
 		require.NoError(t, err)
-		require.Equal(t, []ports.SceneID{{"b1", "c1", "s2"}}, left)
+		require.Equal(t, []ports.SceneID{{Book: "b1", Chapter: "c1", Scene: "s2"}}, left)
 	})
 }
 

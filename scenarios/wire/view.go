@@ -222,7 +222,7 @@ func Dump(p redis.Peek, glob string) []string {
 
 func sortedKeys(m map[string]string) []string {
 	list := make([]string, 0, len(m))
-	for k := range m { //sim:unordered sorted below
+	for k := range m {
 		list = append(list, k)
 	}
 	slices.Sort(list)
