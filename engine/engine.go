@@ -106,7 +106,8 @@ func (e *Engine) Run(ctx context.Context) {
 		}
 	})
 	due := rt.Now().Add(delay)
-	for rt.Sleep(ctx, due.Sub(rt.Now())) == nil {
+	// A clock that is set back must not stop the beat.
+	for rt.Sleep(ctx, min(due.Sub(rt.Now()), e.cfg.Tick)) == nil {
 		_, _ = e.Tick(ctx) // the observer has been told
 		for now := rt.Now(); !due.After(now); {
 			due = due.Add(e.cfg.Tick) // keep the beat; skip what a slow tick overran
