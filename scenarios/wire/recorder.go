@@ -3,6 +3,7 @@ package wire
 import (
 	"time"
 
+	"github.com/animastor/orchestra/engine"
 	"github.com/animastor/orchestra/engine/outcome"
 	"github.com/animastor/orchestra/fakes/redis"
 	"github.com/animastor/orchestra/ports"
@@ -101,6 +102,17 @@ func (r *Recorder) Wanted() []ports.StageID {
 		}
 	}
 	return out
+}
+
+// stopped notes that the client was told that a target has stopped: the intent of a stage
+// may say so although the answer that told of it was lost.
+func (r *Recorder) stopped(t engine.Target) {
+	for _, s := range r.order {
+		in := s.Book == t.Book && (t.Chapter == "" || s.Chapter == t.Chapter) && (t.Scene == "" || s.Scene == t.Scene) && (t.Stage == "" || s.Stage == t.Stage)
+		if in && !r.w.asked(s) {
+			r.wanted[s] = false
+		}
+	}
 }
 
 // Moves counts the events after which a stage may be in another state: between two

@@ -346,6 +346,9 @@ func (w *World) Ask(op string, t engine.Target) {
 		default:
 			panic("wire: the client cannot ask for " + op)
 		}
+		if err == nil && (op == "cancel" || op == "delete") {
+			w.Recorder.stopped(t)
+		}
 		return err
 	})
 }
