@@ -1,7 +1,6 @@
 package guard_test
 
 import (
-	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -25,11 +24,4 @@ func TestJudge(t *testing.T) {
 	} {
 		require.Equal(t, c.want, guard.Judge(outcome.ClassifyFailure(c.code, ""), c.claimed), "%s, claimed %t", c.code, c.claimed)
 	}
-}
-
-func ExampleJudge() {
-	oom := outcome.ClassifyFailure(outcome.WorkerOutOfMemory, "")
-	bad := outcome.ClassifyFailure(outcome.InvalidWorkflow, "")
-	fmt.Printf("%q %q\n", guard.Judge(oom, true), guard.Judge(bad, true))
-	// Output: "failure" ""
 }
