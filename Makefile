@@ -9,6 +9,7 @@ MAKEFLAGS += --warn-undefined-variables --no-builtin-rules
 FUZZTIME   ?= 10s
 BENCHCOUNT ?= 6
 SEEDS      ?= 20
+WORLDS     ?= 500
 REDIS      ?= $(shell command -v redis-server || echo redis-server)
 PLANT      ?=
 
@@ -49,6 +50,10 @@ lua: ## run every scenario with the Lua scripts instead of their twins in Go
 .PHONY: twice
 twice: ## run every scenario twice for SEEDS seeds and compare the traces
 	go run ./cmd/sim run scenarios/... --twice --seeds $(SEEDS)
+
+.PHONY: worlds
+worlds: ## run WORLDS random worlds of each kind, with every property
+	go test -count=1 -run InWorlds ./properties/worlds -worlds.seeds=$(WORLDS) -worlds.replicas=$(WORLDS)
 
 .PHONY: lint
 lint: ## check format, go.mod, vet, simcheck and staticcheck

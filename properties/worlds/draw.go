@@ -61,7 +61,11 @@ func draw(src Source, s Shape, seed uint64) *syntax.File {
 	d.Repeat(s.Intents, d.intent)
 	d.Repeat(s.Troubles, d.trouble)
 	d.finale()
+	return d.file(name)
+}
 
+// file is what was drawn, as a scenario of that name.
+func (d *drawer) file(name string) *syntax.File {
 	f, err := syntax.Parse(strings.ReplaceAll(name, " ", "-")+lang.Ext, []byte(d.text.String()))
 	if err != nil {
 		panic("worlds: a drawn scenario does not parse: " + err.Error() + "\n" + d.text.String())
