@@ -70,7 +70,7 @@ func after(scores map[string]int64, ms int64) (n int) {
 	return n
 }
 
-// mayBegin says whether nothing but the lack of a slot keeps a stage from being begun.
+// mayBegin says whether nothing but the lack of a slot, or the circuit, keeps a stage from being begun.
 func (w *watch) mayBegin(r *row) bool {
 	now := w.redisNow()
 	return r.Status == "active" && r.Dispatch == "" && asset.Dispatchable(r.State) &&

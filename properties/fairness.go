@@ -13,7 +13,8 @@ import (
 // replica and two more; and while it may be begun, and only lacks a slot, no more others
 // of its kind are begun than there are wanted stages, times replicas.
 //
-// A stage in trouble of its own is not held against the others, and neither is a tick
+// While the circuit of its kind is not closed a stage waits for a permit, not for a slot. A
+// stage in trouble of its own is not held against the others, and neither is a tick
 // that could not read Redis or ended while dispatches were still being started.
 //
 // Proof: the ticks, or the begins that overtook it.
@@ -100,7 +101,7 @@ func (p *fairness) tick(e *sim.Event, life string) {
 		free[s] = p.taken(s) < p.Profile(s).Slots
 	}
 	for _, id := range wanted {
-		if !p.mayBegin(p.row(id)) {
+		if !p.mayBegin(p.row(id)) || p.circuits[id.Stage].state(p.redisNow()) != "closed" {
 			delete(p.waiting, id)
 			continue
 		}

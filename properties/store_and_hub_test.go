@@ -297,6 +297,10 @@ func TestFairness(t *testing.T) {
 			b.deferTo(s1, 1, time.Minute)
 			ticks(b, 9, none)
 		}, ""},
+		{"overtaken for good by probes", func(b *bench) {
+			b.preload(opened(2 * time.Minute))
+			overtake(b, 2)
+		}, ""},
 		{"overtaken once", func(b *bench) { overtake(b, 1) }, ""},
 		{"overtaken for good", func(b *bench) { overtake(b, 2) }, "was overtaken 2 times, at most 1 are fair"},
 	})
