@@ -136,6 +136,7 @@ func (p *cancel) look(now time.Duration) {
 		if c == nil || j.Generation >= c.generation || now-max(c.at, accepted.At) <= sweepWithin || p.failed[j.DispatchID] >= sweepTries {
 			continue
 		}
+		delete(p.jobs, id) // once is enough
 		p.broken(j.StageID(), "the hub still has job "+id+" of it", accepted, c.event)
 	}
 }
