@@ -14,6 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/animastor/orchestra/fakes/redis"
 	"github.com/animastor/orchestra/ports"
 	"github.com/animastor/orchestra/scenarios"
 	"github.com/animastor/orchestra/scenarios/lang"
@@ -61,13 +62,15 @@ var callsOfAName = flag.Int("matrix.calls", 3, "stop a process at so many calls 
 // A process that crashes at any call of a dispatch's life, before it or after it, and
 // starts again 20 s later, leaves a world in which everything holds and all is done.
 func TestCrashAtEveryCall(t *testing.T) {
-	matrix(t, *callsOfAName, 500, func(l life, p point, when string) string {
-		text := fmt.Sprintf("fault    call=%q crash when=%s\n", p.call, when)
-		if l.victim != "api" { // the client comes back by itself
-			text += fmt.Sprintf("at %s restart %s\n", p.at+20*time.Second, l.victim)
-		}
-		return text
-	})
+	matrix(t, *callsOfAName, 500, crash)
+}
+
+func crash(l life, p point, when string) string {
+	text := fmt.Sprintf("fault    call=%q crash when=%s\n", p.call, when)
+	if l.victim != "api" { // the client comes back by itself
+		text += fmt.Sprintf("at %s restart %s\n", p.at+20*time.Second, l.victim)
+	}
+	return text
 }
 
 // The same for a process that stands still for longer than it takes others to adopt
@@ -76,6 +79,20 @@ func TestPauseAtEveryCall(t *testing.T) {
 	matrix(t, 1, 200, func(l life, p point, when string) string {
 		return fmt.Sprintf("fault    call=%q pause delay=4m when=%s\n", p.call, when)
 	})
+}
+
+// Where nobody takes a dispatch over whose holder has died, a crash shows it.
+func TestCrashesFindWhatIsNotTakenOver(t *testing.T) {
+	l := lives[0]
+	seed, all := l.observe(t)
+	broken := func(twins map[string]redis.Twin) {
+		twins["adopt"] = func(*redis.DB, []string, []string) (any, error) { return []string{"fresh", "0", "0", "0", "0"}, nil }
+	}
+	found := slices.ContainsFunc(all, func(p point) bool {
+		r := play(t, l.text(seed, crash(l, p, "after"), p.at+30*time.Second), uint64(seed), broken)
+		return slices.ContainsFunc(r.Failures, func(f scenarios.Failure) bool { return f.What == "property no-lost-work" })
+	})
+	require.True(t, found, "no crash after any of %d calls leaves work undone", len(all))
 }
 
 // matrix stops the victim of each life at the first calls of each name, before and after.
@@ -132,7 +149,7 @@ expect   indexed b1/* = no within=1m
 // lists all its calls up to the time at which its work is done.
 func (l life) observe(t *testing.T) (seed int, all []point) {
 	for seed = 1; seed <= 100; seed++ {
-		r := play(t, l.text(seed, "", 10*time.Minute), uint64(seed))
+		r := play(t, l.text(seed, "", 10*time.Minute), uint64(seed), nil)
 		require.Equal(t, scenarios.Passed, r.Outcome, "%s, undisturbed: %v", l.name, r.Failures)
 		if all = l.calls(r); l.made(all) {
 			return seed, all
@@ -142,12 +159,12 @@ func (l life) observe(t *testing.T) (seed int, all []point) {
 	return 0, nil
 }
 
-func play(t *testing.T, text []byte, seed uint64) *scenarios.Result {
+func play(t *testing.T, text []byte, seed uint64, twins func(map[string]redis.Twin)) *scenarios.Result {
 	f, err := syntax.Parse("life.sim", text)
 	require.NoError(t, err, "%s", text)
 	p, err := lang.Vet(f)
 	require.NoError(t, err, "%s", text)
-	return scenarios.RunProgram(p, seed, scenarios.RunOptions{})
+	return scenarios.RunProgram(p, seed, scenarios.RunOptions{Twins: twins})
 }
 
 // calls are the calls of the victim up to 10 s after the last finish: the journal has
@@ -183,6 +200,8 @@ func kind(subject string) string {
 		return " stage"
 	case strings.Contains(subject, "/"):
 		return " scene"
+	case subject == "b1":
+		return " book"
 	case subject != "":
 		return " " + subject
 	}
@@ -209,7 +228,7 @@ func byName(all []point) map[string][]point {
 // stopAt lives the life with a stop at a point, and demands that all is well in the end.
 func (l life) stopAt(t *testing.T, seed int, p point, when, stop string) {
 	text := l.text(seed, stop, p.at+30*time.Second)
-	r := play(t, text, uint64(seed))
+	r := play(t, text, uint64(seed), nil)
 	missed := slices.ContainsFunc(r.Unfired, func(rule string) bool {
 		return strings.HasSuffix(rule, ": crash") || strings.HasSuffix(rule, ": pause")
 	})
