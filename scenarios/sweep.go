@@ -1,6 +1,8 @@
 package scenarios
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -12,6 +14,7 @@ import (
 	"time"
 
 	"github.com/animastor/orchestra/scenarios/lang"
+	"github.com/animastor/orchestra/scenarios/syntax"
 )
 
 // Options are the settings of a sweep over scenarios and seeds.
@@ -59,7 +62,7 @@ func Sweep(programs []*lang.Program, o Options) int {
 		}
 		sum.add(runs)
 		rep.scenario(p.File.Name, p.Name, runs)
-		if err := o.save(runs); err != nil {
+		if err := errors.Join(o.save(runs), o.update(p)); err != nil {
 			fmt.Fprintln(o.Stderr, "sim: "+err.Error())
 			sum.broken = true
 		}
@@ -115,6 +118,8 @@ func plan(programs []*lang.Program, o Options) []*job {
 
 func (o Options) seeds(p *lang.Program) []uint64 {
 	switch {
+	case o.Update:
+		return p.Seeds[:1] // golden blocks are written from one run; a run without --update checks the others
 	case o.Seed != nil:
 		return []uint64{*o.Seed}
 	case o.Seeds > 0:
@@ -193,6 +198,21 @@ func (o Options) save(runs []*Result) error {
 				return err
 			}
 		}
+	}
+	return nil
+}
+
+// update writes a scenario whose golden blocks a run has filled in.
+func (o Options) update(p *lang.Program) error {
+	if !o.Update {
+		return nil
+	}
+	before, err := os.ReadFile(p.File.Name)
+	if err != nil {
+		return err
+	}
+	if after := syntax.Format(p.File); !bytes.Equal(before, after) {
+		return os.WriteFile(p.File.Name, after, 0o644)
 	}
 	return nil
 }

@@ -123,6 +123,21 @@ func TestRun(t *testing.T) {
 	require.FileExists(t, "t/s-good-seed1.trace")
 }
 
+func TestUpdateWritesGoldenBlocks(t *testing.T) {
+	stale := good + "show     state b1/c1/s1:image\n----\nstale\n----\n"
+	fresh := strings.Replace(stale, "stale", "state b1/c1/s1:image = pending", 1)
+	status, stdout, _ := sim(t, map[string]string{"x.sim": stale}, "run", "x.sim")
+	require.Equal(t, scenarios.ExitFailed, status)
+	require.Contains(t, stdout, "x.sim:7:1: seed 1, at 10s: the golden block is not what is shown here")
+	status, _, _ = sim(t, map[string]string{"x.sim": stale}, "run", "x.sim", "--update")
+	require.Equal(t, exitOK, status)
+	written, err := os.ReadFile("x.sim")
+	require.NoError(t, err)
+	require.Equal(t, fresh, string(written))
+	status, _, _ = sim(t, map[string]string{"x.sim": fresh}, "run", "x.sim")
+	require.Equal(t, exitOK, status)
+}
+
 func TestVetListHelp(t *testing.T) {
 	files := map[string]string{"scenarios/good.sim": good}
 	status, stdout, stderr := sim(t, files, "vet", "scenarios")
