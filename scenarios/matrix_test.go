@@ -62,7 +62,11 @@ var callsOfAName = flag.Int("matrix.calls", 3, "stop a process at so many calls 
 // A process that crashes at any call of a dispatch's life, before it or after it, and
 // starts again 20 s later, leaves a world in which everything holds and all is done.
 func TestCrashAtEveryCall(t *testing.T) {
-	matrix(t, *callsOfAName, 500, crash)
+	calls, atLeast := *callsOfAName, 500
+	if scenarios.RaceDetector {
+		calls, atLeast = 1, 200 // see scenarios.Run
+	}
+	matrix(t, calls, atLeast, crash)
 }
 
 func crash(l life, p point, when string) string {

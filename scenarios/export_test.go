@@ -1,0 +1,4 @@
+package scenarios
+
+// RaceDetector is raceDetector, for the tests outside.
+const RaceDetector = raceDetector
