@@ -164,7 +164,7 @@ func (c *Context) removeChild(child *Context) {
 }
 
 func (c *Context) addWaiter(t *Task) {
-	t.ctx, t.ctxIndex = c, len(c.waiters)
+	t.ctxIndex = len(c.waiters)
 	c.waiters = append(c.waiters, t)
 }
 
@@ -175,5 +175,4 @@ func (c *Context) removeWaiter(t *Task) {
 	moved.ctxIndex = t.ctxIndex
 	c.waiters[last] = nil
 	c.waiters = c.waiters[:last]
-	t.ctx = nil
 }

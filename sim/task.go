@@ -28,8 +28,7 @@ type Task struct {
 	group *Group
 	stop  func()
 
-	ctx      *Context // what it waits on beside its event
-	ctxIndex int
+	ctxIndex int // among the waiters of the context that it waits on beside its event
 }
 
 func newTask(inc *incarnation, name string, ctx context.Context, fn func(context.Context)) *Task {

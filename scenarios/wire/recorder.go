@@ -14,7 +14,6 @@ import (
 type Recorder struct {
 	w      *World
 	stages map[ports.StageID]*Counts
-	scenes map[ports.SceneID]int // journal events
 	ticks  map[string]ports.Summary
 	passes map[string]int // by how they ended
 	errors map[string]int // that were reported, by operation and text
@@ -36,7 +35,7 @@ type Counts struct {
 }
 
 func newRecorder(w *World) *Recorder {
-	r := &Recorder{w: w, stages: map[ports.StageID]*Counts{}, scenes: map[ports.SceneID]int{},
+	r := &Recorder{w: w, stages: map[ports.StageID]*Counts{},
 		ticks: map[string]ports.Summary{}, passes: map[string]int{}, errors: map[string]int{}, wanted: map[ports.StageID]bool{}}
 	w.Sim.Trace().Watch(r.event)
 	return r
@@ -51,9 +50,6 @@ func (r *Recorder) Of(s ports.StageID) *Counts {
 	}
 	return c
 }
-
-// Journal is the number of journal events of a scene.
-func (r *Recorder) Journal(s ports.SceneID) int { return r.scenes[s] }
 
 // Tick is the summary of the last tick of a process that held the tick lock; of
 // any process if it is empty.
@@ -163,8 +159,6 @@ func (r *Recorder) event(e *sim.Event) {
 		if row, ok := outcome.Lookup(d.Reason); ok && d.Bucket == "" {
 			c.Bucket = row.Bucket
 		}
-	case ports.Journaled:
-		r.scenes[d.Scene] += len(d.Events)
 	case ports.Tick:
 		r.moves++ // a process that died before it could tell of a finish
 		if !d.Skipped {
