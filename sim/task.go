@@ -139,11 +139,16 @@ func (t *Task) park() {
 
 // waitOn parks the task until its event is due or ctx ends.
 func (t *Task) waitOn(ctx context.Context) {
-	c := ending(ctx)
-	if c == nil {
-		t.park()
+	if c := ending(ctx); c != nil {
+		t.waitOnBoth(c)
 		return
 	}
+	t.park()
+}
+
+// waitOnBoth is apart from waitOn, so that a wait that nothing can end early has no
+// deferred call, and a small frame.
+func (t *Task) waitOnBoth(c *Context) {
 	c.addWaiter(t)
 	defer c.removeWaiter(t)
 	t.park()
