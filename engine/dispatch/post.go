@@ -100,7 +100,8 @@ func (d *Dispatcher) reuse(ctx context.Context, l *live, j *job) bool {
 }
 
 // release frees a completion marker without an artifact, if the artifact was
-// proved absent and no marker of this job was freed before (design 5.4.11).
+// proved absent and no marker of this job was freed since the budget was last charged for
+// it (design 5.4.11).
 func (d *Dispatcher) release(ctx context.Context, l *live, j *job) bool {
 	st, _ := d.StageOf(l.stage.Stage)
 	if presence, _ := st.Stat(ctx, l.stage.SceneID, j.unit, l.floor); presence != ports.Absent {

@@ -198,6 +198,20 @@ func TestBudget(t *testing.T) {
 	}
 }
 
+// TestChargePaysForARelease: a finish that charges the budget lets the marker of each of
+// its jobs be released once more; any other leaves the note.
+func TestChargePaysForARelease(t *testing.T) {
+	for _, op := range []store.Op{store.Charge, store.Keep, store.Reset} {
+		w := newWorld(t)
+		w.do(live + receipt + "HSET K:receipt:image:b:c:s:u1:3 released 1\nHSET K:receipt:image:b:c:s:u2:3 released 1")
+		_, err := finishWith(func(a *store.FinishArgs) { a.Budget, a.Jobs = op, []string{job1} })(w)
+		require.NoError(t, err)
+		note := w.redis.HGet("animastor:receipt:image:b:c:s:u1:3", "released")
+		require.Equal(t, op != store.Charge, note == "1", op)
+		require.Equal(t, "1", w.redis.HGet("animastor:receipt:image:b:c:s:u2:3", "released"), "a job of no concern")
+	}
+}
+
 // TestBreaker: what a finish tells the breaker of its stage, and what comes of it.
 func TestBreaker(t *testing.T) {
 	fail := func(a *store.FinishArgs) { a.Evidence = guard.Failure }

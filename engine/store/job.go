@@ -70,8 +70,10 @@ func (s *Store) Forget(ctx context.Context, dispatch, job string) (bool, error) 
 	return s.yes(ctx, &scripts.forget, job, []string{keys.Receipt(job)}, dispatch)
 }
 
-// Release frees the completion marker of a job whose artifact was probed absent, once
-// per job and so per generation (design 5.4.11, audit 121 N2): Released or Kept.
+// Release frees the completion marker of a job whose artifact was probed absent
+// (design 5.4.11, audit 121 N2): Released or Kept. It does so once for a job, and so for a
+// generation, and once more after each Finish of the job that charged the retry budget:
+// a worker that says done and leaves nothing is tried as often as one that fails.
 func (s *Store) Release(ctx context.Context, stage asset.StageID, dispatch, job string) (Verdict, error) {
 	r, err := s.run(ctx, &scripts.release, job,
 		[]string{keys.TaskDone(job), keys.AssetState(stage.SceneID), keys.Receipt(job)},

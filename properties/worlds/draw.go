@@ -43,7 +43,6 @@ func Program(f *syntax.File) *lang.Program {
 
 // drawer is a scenario in the making.
 type drawer struct {
-	halved bool // an upload was left unfinished already
 	Source
 	shape   Shape
 	text    strings.Builder

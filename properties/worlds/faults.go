@@ -32,15 +32,6 @@ func (d *drawer) fault() {
 	service := pick(d, services...)
 	verb := pick(d, service.verbs...)
 	effect := pick(d, effectsOf(service.name)...)
-	if effect.Name == "half" {
-		// A second unfinished upload of one job waits for 900 s at a time, by design
-		// (5.4.11), which no settle can bound: one in a world is enough.
-		if !d.halved {
-			d.line("fault worker run half count=1")
-		}
-		d.halved = true
-		return
-	}
 	parts := []string{"fault", service.name, verb}
 	if glob := d.glob(); glob != "" {
 		parts = append(parts, glob)

@@ -62,6 +62,9 @@ func finishTwin(db *redis.DB, keys, args []string) (any, error) {
 	case "reset":
 		db.Del(budget)
 	case "charge":
+		for _, receipt := range keys[13:] {
+			db.HDel(receipt, "released")
+		}
 		db.HSet(budget, "tokens", num(tokens), "at", num(since))
 		db.PExpire(budget, dayMs)
 	}

@@ -86,6 +86,7 @@ elseif breakerOp == 'failure' and not openedAt then
   redis.call('PEXPIRE', failures, failureWindow)
 end
 if budgetOp == 'charge' then
+  for i = FIRST_RECEIPT, #KEYS do drop(KEYS[i], '', 'released') end -- the charge pays for one more release
   put(budget, '', 'tokens', text(tokens), 'at', text(since))
   redis.call('PEXPIRE', budget, '86400000')
 end

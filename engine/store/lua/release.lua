@@ -1,6 +1,6 @@
 -- release frees a completion marker whose artifact is gone, for the live dispatch, and
--- once: a job id holds the generation, and the note in its receipt stays as long as a
--- marker would. Asked again after a lost answer it finds no marker and says so.
+-- once for each charge of the budget: a job id holds the generation, and the note in its
+-- receipt stays as long as a marker would, or until a finish charges. Asked again after a lost answer it finds no marker and says so.
 local taskDone, state, receipt = unpack(KEYS)
 local stage, dispatch, ttl = unpack(ARGV)
 
