@@ -107,8 +107,8 @@ func (p *boundedChurn) write(c *change) {
 		p.busy[incarnation(c.Task)] = true
 	}
 	for _, k := range c.Parts {
-		// The tick lock is the one thing that an idle tick writes.
-		if _, wrote := p.idle[c.Task]; !wrote && k.Family != keys.FamilySchedulerLock {
+		// An idle tick writes the tick lock, and the journal has a bound of its own.
+		if _, wrote := p.idle[c.Task]; !wrote && k.Family != keys.FamilySchedulerLock && k.Family != keys.FamilyJournal {
 			p.idle[c.Task] = c.event()
 		}
 	}

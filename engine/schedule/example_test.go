@@ -22,12 +22,18 @@ import (
 	"github.com/animastor/orchestra/sim"
 )
 
-type silent struct{}
+// journal prints what a tick writes into the journals.
+type journal struct{}
 
-func (silent) Observe(ports.Event) {}
+func (journal) Observe(e ports.Event) {
+	if e, ok := e.(ports.Journaled); ok {
+		fmt.Println(" ", e.Scene, e.Events)
+	}
+}
 
 // Six scenes and four slots: the first tick sends four and holds two back, and so does
-// the next, while the four are at work.
+// the next, while the four are at work. When one is cancelled its slot goes to the fifth.
+// The journal shows the first and the last tick of each wait.
 func ExampleScheduler_Tick() {
 	w := sim.New(sim.Options{Seed: 1})
 	defer w.Close()
@@ -40,7 +46,7 @@ func ExampleScheduler_Tick() {
 	p := w.Process("e1")
 	rt, s := fakes.Runtime{Process: p}, store.New(server.Client(p))
 	scheduler := schedule.New(dispatch.New(dispatch.Deps{
-		Runtime: rt, Store: s, Content: books, Observer: silent{},
+		Runtime: rt, Store: s, Content: books, Observer: journal{},
 		Hub:    httphub.New(rt, httphub.Options{BaseURL: "http://hub", Client: &http.Client{Transport: gpus.Transport(p)}}),
 		Stages: []stage.Stage{&stage.Image{Artifacts: tree}},
 	}, "e1"), []string{asset.Image}, "e1")
@@ -49,7 +55,10 @@ func ExampleScheduler_Tick() {
 		for _, scene := range scenes {
 			_, _ = s.Intent(ctx, store.OpRequest, scene.Of(asset.Image), false)
 		}
-		for range 2 {
+		for n := range 3 {
+			if n == 2 {
+				_, _ = s.Intent(ctx, store.OpCancel, scenes[0].Of(asset.Image), false)
+			}
 			_ = rt.Sleep(ctx, 5*time.Second)
 			sum, err := scheduler.Tick(ctx)
 			fmt.Println("active", sum.Active, "dispatched", sum.Dispatched, "skipped", sum.Skipped, "throttled", sum.Throttled, err)
@@ -57,6 +66,10 @@ func ExampleScheduler_Tick() {
 	})
 	w.RunFor(time.Minute)
 	// Output:
+	//   b1/c1/s5 [DISPATCH_BACKPRESSURE_DELAY]
+	//   b1/c1/s6 [DISPATCH_BACKPRESSURE_DELAY]
 	// active 6 dispatched 4 skipped 0 throttled 2 <nil>
 	// active 6 dispatched 0 skipped 4 throttled 2 <nil>
+	//   b1/c1/s5 [DISPATCH_BACKPRESSURE_DELAY_ENDED]
+	// active 6 dispatched 1 skipped 3 throttled 1 <nil>
 }

@@ -2,6 +2,8 @@ package schedule
 
 import (
 	"context"
+	"maps"
+	"slices"
 
 	"github.com/animastor/orchestra/engine/outcome"
 	"github.com/animastor/orchestra/engine/store"
@@ -9,11 +11,14 @@ import (
 )
 
 // edge is the first or the last tick of a row of equal refusals: what is journaled
-// of them (DF7: edges, not levels).
+// of them (DF7: edges, not levels). That a tick was the last one shows at the next.
 type edge struct {
 	stage ports.StageID
 	event string
 }
+
+// ended follows the name of the event that began a row.
+const ended = "_ENDED"
 
 // journaled names the event of a refusal that the journal shows. A deferral, a
 // backoff and a live dispatch are no news: the finish or the begin that led to
@@ -30,30 +35,53 @@ func journaled(reason string) string {
 	return ""
 }
 
+// begins says whether a refusal is the first of a row, after a tick whose reason was
+// another, or none.
+func begins(reason, before string) bool { return reason != before && journaled(reason) != "" }
+
 // refuse notes a refusal that the batch has shown.
 func (t *tick) refuse(v store.StageView, reason, stored string) {
-	t.tally(reason)
-	if t.refused == nil {
-		t.refused = map[ports.StageID]string{}
-	}
-	t.refused[v.Stage] = reason
-	first := t.s.refusals[v.Stage] != reason
-	if event := journaled(reason); first && event != "" {
-		t.journal = append(t.journal, edge{v.Stage, event})
-	}
-	t.d.Observer.Observe(ports.Refusal{Stage: v.Stage, Reason: reason, Stored: stored, Edge: first && journaled(reason) != ""})
+	first := begins(reason, t.s.refusals[v.Stage])
+	t.d.Observer.Observe(ports.Refusal{Stage: v.Stage, Reason: reason, Stored: stored, Edge: first})
+	t.refused(v.Stage, reason)
 }
 
-// finishRefusals remembers the refusals of this tick and journals their edges, as
-// well as it can: observability never fails the work (design 5.4.16).
-func (t *tick) finishRefusals(ctx context.Context) {
-	t.s.refusals = t.refused
-	for _, e := range t.journal {
+// refused counts a refusal, the batch's or begin's, and goes on with its row.
+func (t *tick) refused(stage ports.StageID, reason string) {
+	t.tally(reason)
+	if journaled(reason) != "" {
+		t.rows[stage] = reason
+	}
+}
+
+// unknown goes on with the row of a stage of which this tick could not tell.
+func (t *tick) unknown(stage ports.StageID) {
+	if reason, row := t.s.refusals[stage]; row {
+		t.rows[stage] = reason
+	}
+}
+
+// journal writes the edges of this tick, as well as it can: observability never fails
+// the work (design 5.4.16).
+func (t *tick) journal(ctx context.Context) {
+	before := t.s.refusals
+	t.s.refusals = t.rows
+	var edges []edge
+	for _, stage := range slices.SortedFunc(maps.Keys(before), ports.StageID.Compare) {
+		if t.rows[stage] != before[stage] {
+			edges = append(edges, edge{stage, journaled(before[stage]) + ended})
+		}
+	}
+	for _, stage := range slices.SortedFunc(maps.Keys(t.rows), ports.StageID.Compare) {
+		if begins(t.rows[stage], before[stage]) {
+			edges = append(edges, edge{stage, journaled(t.rows[stage])})
+		}
+	}
+	for _, e := range edges {
 		if err := t.d.Store.Journal(ctx, e.stage, e.event); err != nil {
 			t.d.Observer.Observe(ports.Trouble{Scene: e.stage.SceneID, Op: "journal", Err: err})
 			continue
 		}
 		t.d.Observer.Observe(ports.Journaled{Scene: e.stage.SceneID, Events: []string{e.event}})
 	}
-	t.journal = nil
 }

@@ -28,7 +28,7 @@ type Scheduler struct {
 	stages   []string
 	token    string
 	number   int64
-	refusals map[ports.StageID]string    // the reason of the last tick, for stages that were refused
+	refusals map[ports.StageID]string    // rows of refusals under way: the reason, as of the last tick
 	unread   map[ports.StageID]time.Time // when a stage could last not be begun because something could not be read
 }
 
@@ -42,7 +42,7 @@ func New(d *dispatch.Dispatcher, stages []string, token string) *Scheduler {
 // Redis could not be read; the summary then counts what was done before.
 func (s *Scheduler) Tick(ctx context.Context) (ports.Summary, error) {
 	s.number++
-	t := &tick{s: s, d: s.d}
+	t := &tick{s: s, d: s.d, rows: map[ports.StageID]string{}}
 	err := t.run(ctx)
 	if err != nil {
 		t.sum.Errors++
@@ -61,8 +61,7 @@ type tick struct {
 	skipped    bool
 	candidates []store.StageView
 	retiring   []ports.SceneID
-	refused    map[ports.StageID]string
-	journal    []edge
+	rows       map[ports.StageID]string // of refusals, as of this tick
 }
 
 func (t *tick) run(ctx context.Context) error {
@@ -87,9 +86,9 @@ func (t *tick) run(ctx context.Context) error {
 	for _, v := range views {
 		t.look(v)
 	}
-	t.finishRefusals(ctx)
 	t.retire(ctx)
 	t.start(ctx)
+	t.journal(ctx)
 	return nil
 }
 
@@ -105,6 +104,9 @@ func (t *tick) look(v store.SceneView) {
 	if v.Err != nil {
 		t.sum.Errors++
 		t.d.Observer.Observe(ports.Trouble{Scene: v.Scene, Op: "read scene", Err: v.Err})
+		for _, stage := range t.s.stages {
+			t.unknown(v.Scene.Of(stage))
+		}
 		return
 	}
 	wanted := false
@@ -172,6 +174,9 @@ func (t *tick) start(ctx context.Context) {
 	if err != nil {
 		t.sum.Errors++
 		t.d.Observer.Observe(ports.Trouble{Op: "read slots", Err: err})
+		for _, v := range t.candidates {
+			t.unknown(v.Stage)
+		}
 		return
 	}
 	free := map[string]int{}
@@ -197,7 +202,6 @@ func (t *tick) start(ctx context.Context) {
 	for _, v := range t.candidates {
 		t.refuse(v, outcome.Backpressure, "")
 	}
-	t.finishRefusals(ctx)
 }
 
 // turn is what candidates are ordered by: when a stage was last begun, or last
@@ -219,7 +223,7 @@ func (t *tick) launch(ctx context.Context, free map[string]int) []*try {
 			continue
 		}
 		free[v.Stage.Stage]--
-		tries = append(tries, &try{d: t.d, view: v})
+		tries = append(tries, &try{d: t.d, view: v, before: t.s.refusals[v.Stage]})
 	}
 	t.candidates = rest
 	return tries
@@ -227,9 +231,10 @@ func (t *tick) launch(ctx context.Context, free map[string]int) []*try {
 
 // try is one candidate that is being started.
 type try struct {
-	d    *dispatch.Dispatcher
-	view store.StageView
-	got  atomic.Pointer[dispatch.Started] // nil while it runs: it may outlast the tick
+	d      *dispatch.Dispatcher
+	view   store.StageView
+	before string                           // why the last tick refused it
+	got    atomic.Pointer[dispatch.Started] // nil while it runs: it may outlast the tick
 }
 
 func (y *try) run(ctx context.Context) {
@@ -243,7 +248,7 @@ func (y *try) run(ctx context.Context) {
 		y.d.Observer.Observe(ports.Trouble{Scene: y.view.Stage.SceneID, Op: "dispatch", Err: err})
 	}
 	if got.Answer == dispatch.Refused {
-		y.d.Observer.Observe(ports.Refusal{Stage: y.view.Stage, Reason: got.Reason, Stored: got.Stored})
+		y.d.Observer.Observe(ports.Refusal{Stage: y.view.Stage, Reason: got.Reason, Stored: got.Stored, Edge: begins(got.Reason, y.before)})
 	}
 	y.got.Store(&got)
 }
@@ -255,6 +260,7 @@ func (t *tick) count(y *try, free map[string]int) {
 	got := y.got.Load()
 	if got == nil {
 		t.sum.Running++
+		t.unknown(stage)
 		return
 	}
 	switch got.Answer {
@@ -276,9 +282,10 @@ func (t *tick) count(y *try, free map[string]int) {
 		if got.Reason != outcome.Backpressure {
 			free[stage.Stage]++
 		}
-		t.tally(got.Reason)
+		t.refused(stage, got.Reason)
 	default:
 		free[stage.Stage]++
+		t.unknown(stage)
 		t.s.unread[stage] = t.now
 		t.sum.Errors++
 	}
