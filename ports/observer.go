@@ -133,6 +133,7 @@ type Summary struct {
 type Pass struct {
 	Number  int64
 	Skipped bool   // another replica held the pass lock
+	Fence   int64  // number of its lock; grows with each that is taken
 	Cause   string // the source that made it incomplete (hub), or ""
 	Report  Reconciled
 }
@@ -145,6 +146,7 @@ type Reconciled struct {
 	Adopted  int // dispatches that nobody renewed, and that go on
 	Lost     int // those that the hub did not know, ended
 	Released int // slots of dispatches that were over
+	Purged   int // ended dispatches whose jobs were cleared at last
 	Restored int // stages put back to where a tick finds them
 	Withheld int // repairs that an incomplete pass left
 	Errors   int // scenes and repairs that failed

@@ -29,7 +29,7 @@ const markerTTL = 24 * time.Hour
 // forever holds the families without a time to live (schema 2).
 var forever = map[keys.Family]bool{
 	keys.FamilyAssetState: true, keys.FamilyIntent: true, keys.FamilySlots: true, keys.FamilyDeferredOf: true, keys.FamilyBreaker: true,
-	keys.FamilyActiveScenes: true, keys.FamilyScenesOf: true, keys.FamilyCancel: true, keys.FamilyOutbox: true,
+	keys.FamilyActiveScenes: true, keys.FamilyScenesOf: true, keys.FamilyCancel: true, keys.FamilyOutbox: true, keys.FamilyPurges: true,
 }
 
 func (p *boundedStore) rest() { p.look() }
@@ -78,7 +78,7 @@ func (p *boundedStore) owners(key string, k keys.Key) (ids []string) {
 // most is how many keys may exist.
 func (p *boundedStore) most() int {
 	const (
-		global    = 4 // active-scenes, the two locks, the outbox
+		global    = 5 // active-scenes, the two locks, the outbox, the purges
 		ofAStage  = 4 // slots, and three of the breaker
 		ofABook   = 4 // deferred-of, scenes-of, cancel, force
 		ofAScene  = 3 // asset-state, journal, progress

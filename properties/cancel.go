@@ -14,19 +14,19 @@ import (
 // cancel: what is cancelled or deleted is neither begun nor made ready before somebody asks
 // for it again, and nothing of a cancelled book is begun. Once the cancel is acknowledged
 // (the intent, and where it ended a dispatch, the clear of its jobs) the hub accepts no job
-// of an older generation; and none that it had is queued or running when the engine's
-// tries to clear are over.
+// of an older generation; and none that it had is queued or running some passes later, in
+// which every clear that was asked for succeeded.
 //
-// A hub without fences cannot refuse. The tries are over early only if the hub confirmed:
-// after sweepTries failures it did not answer. A dispatch that was over before the cancel,
-// and whose clear failed then, may still have a post under way.
+// A hub without fences cannot refuse. A dispatch that was over before the cancel, and
+// whose clear failed then, may still have a post under way.
 //
 // Proof: the cancel, and the job or the write that contradicts it.
 type cancel struct {
 	*watch
 	stages map[ports.StageID]*cancelled
 	jobs   map[string]atHub // live ones, by id
-	failed map[string]int   // clears in a row that failed, by dispatch
+	failed map[string]bool  // dispatches whose last clear failed
+	away   time.Duration    // when a clear last failed
 }
 
 // cancelled is the last cancel of a stage, while nothing was asked for since.
@@ -39,12 +39,8 @@ type cancelled struct {
 	event        sim.Event
 }
 
-// sweepWithin is longer than the engine's tries to clear take: after 5 s, and after twice
-// as long each time, up to ten minutes in all, sweepTries in all.
-const (
-	sweepWithin = 12 * time.Minute
-	sweepTries  = 8
-)
+// sweepWithin is longer than two passes are apart, whichever replica makes them.
+const sweepWithin = 3 * time.Minute
 
 var (
 	_ eventer = (*cancel)(nil)
@@ -53,7 +49,7 @@ var (
 )
 
 func newCancel(w *watch) any {
-	return &cancel{watch: w, stages: map[ports.StageID]*cancelled{}, jobs: map[string]atHub{}, failed: map[string]int{}}
+	return &cancel{watch: w, stages: map[ports.StageID]*cancelled{}, jobs: map[string]atHub{}, failed: map[string]bool{}}
 }
 
 // over says whether a stage is not to be worked on.
@@ -84,7 +80,7 @@ func (p *cancel) event(e *sim.Event) {
 			p.stages[d.Stage] = &cancelled{d.Generation, e.At, incarnation(e.Process), d.Replaced, d.Replaced == "", *e}
 		}
 	case ports.Swept:
-		p.swept(d)
+		p.swept(e.At, d)
 	case hub.Event:
 		p.hub(e, d)
 	case ports.Tick:
@@ -100,12 +96,15 @@ func (p *cancel) event(e *sim.Event) {
 	}
 }
 
-func (p *cancel) swept(d ports.Swept) {
+func (p *cancel) swept(now time.Duration, d ports.Swept) {
+	if d.Failed > 0 {
+		p.away = now
+	}
 	if d.Dispatch == "" {
 		return
 	}
 	if d.Failed > 0 {
-		p.failed[d.Dispatch]++
+		p.failed[d.Dispatch] = true
 		return
 	}
 	delete(p.failed, d.Dispatch)
@@ -119,7 +118,7 @@ func (p *cancel) hub(e *sim.Event, h hub.Event) {
 	case hub.Accepted:
 		p.jobs[h.Job.JobID] = atHub{h.Job.JobID, *e}
 		c := p.stages[h.Job.StageID()]
-		if c != nil && c.acknowledged && h.Job.Generation < c.generation && p.Fenced() && p.failed[h.Job.DispatchID] == 0 {
+		if c != nil && c.acknowledged && h.Job.Generation < c.generation && p.Fenced() && !p.failed[h.Job.DispatchID] {
 			p.broken(h.Job.StageID(), "the hub accepted a job of it after the cancel was acknowledged", c.event, *e)
 		}
 	case hub.Done, hub.Failed, hub.Cleared, hub.Lost, hub.Expired:
@@ -133,7 +132,7 @@ func (p *cancel) look(now time.Duration) {
 		accepted := p.jobs[id].event
 		j := accepted.Data.(hub.Event).Job
 		c := p.stages[j.StageID()]
-		if c == nil || j.Generation >= c.generation || now-max(c.at, accepted.At) <= sweepWithin || p.failed[j.DispatchID] >= sweepTries {
+		if c == nil || j.Generation >= c.generation || now-max(c.at, accepted.At, p.away) <= sweepWithin {
 			continue
 		}
 		delete(p.jobs, id) // once is enough

@@ -45,7 +45,7 @@ func (p *isolation) lost([]string) {
 // shared says whether keys of the family are collections of many.
 func shared(f keys.Family) bool {
 	switch f {
-	case keys.FamilySlots, keys.FamilyDeferredOf, keys.FamilyActiveScenes, keys.FamilyScenesOf:
+	case keys.FamilySlots, keys.FamilyPurges, keys.FamilyDeferredOf, keys.FamilyActiveScenes, keys.FamilyScenesOf:
 		return true
 	}
 	return false
@@ -123,7 +123,7 @@ func (p *isolation) ofMembers(key string, k keys.Key) (subjects []string) {
 			continue
 		}
 		switch k.Family {
-		case keys.FamilySlots:
+		case keys.FamilySlots, keys.FamilyPurges:
 			if d := p.dispatches[m]; d != nil && d.Ended {
 				continue
 			}

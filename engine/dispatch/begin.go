@@ -80,8 +80,8 @@ func (d *Dispatcher) Start(ctx context.Context, v store.StageView) Started {
 	if panicked != nil {
 		// Left alone it would be renewed for good, and nobody would look after it (DS3).
 		d.trouble(v.Stage.SceneID, "dispatch", panicked)
-		keep := !d.purge(ctx, l.dispatch)
-		d.finish(ctx, l, ending{outcome: "nothing", state: asset.Pending, verdict: verdictOf(outcome.DispatchError), idle: store.Increase, keepReceipts: keep})
+		left := !d.purge(ctx, l.dispatch)
+		d.finish(ctx, l, ending{outcome: "nothing", state: asset.Pending, verdict: verdictOf(outcome.DispatchError), idle: store.Increase, left: left})
 		l.ended.Store(true) // here; if it could not be ended, a pass will
 		return Started{Answer: Nothing, Reason: outcome.DispatchError}
 	}

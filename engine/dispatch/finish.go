@@ -20,7 +20,7 @@ type ending struct {
 	verdict      outcome.Verdict // zero for ready
 	idle, budget store.Op        // empty: keep
 	evidence     guard.Evidence  // for the breaker
-	keepReceipts bool            // jobs may still be at the hub
+	left         bool            // jobs may still be at the hub: their receipts stay, and a pass purges them
 }
 
 // finish ends the dispatch, once, and tries until Redis has said so: the step is
@@ -33,8 +33,8 @@ func (d *Dispatcher) finish(ctx context.Context, l *live, e ending) bool {
 	args := store.FinishArgs{Stage: l.stage, Dispatch: l.dispatch, Caller: l.holder, Outcome: e.outcome, State: e.state,
 		Reason: e.verdict.Reason, Bucket: e.verdict.Bucket, Window: e.verdict.Window,
 		Idle: cmp.Or(e.idle, store.Keep), Budget: cmp.Or(e.budget, store.Keep), BudgetLimit: p.RetryBudget, Refill: p.RefillEvery,
-		Evidence: e.evidence}
-	if !e.keepReceipts {
+		Evidence: e.evidence, Purge: e.left}
+	if !e.left {
 		args.Jobs = l.jobIDs()
 	}
 	for wait := time.Second; ; wait = min(2*wait, finishWaitMax) {

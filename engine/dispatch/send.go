@@ -101,6 +101,6 @@ func (d *Dispatcher) abandon(ctx context.Context, l *live) {
 			j.state, j.reason = outstanding, outcome.AmbiguousPost
 		}
 	}
-	keep := !d.purge(ctx, l.dispatch)
-	d.finish(ctx, l, ending{outcome: "nothing", state: asset.Pending, verdict: d.conclude(l), idle: store.Increase, keepReceipts: keep})
+	left := !d.purge(ctx, l.dispatch)
+	d.finish(ctx, l, ending{outcome: "nothing", state: asset.Pending, verdict: d.conclude(l), idle: store.Increase, left: left})
 }

@@ -27,7 +27,7 @@ func (d *Dispatcher) Clear(ctx context.Context, s Sweep) Swept {
 	var swept Swept
 	for _, id := range dedupe(s.Dispatches) {
 		swept.Requested++
-		if d.purge(ctx, id) {
+		if d.Purge(ctx, id) {
 			swept.Cleared++
 		} else {
 			swept.Failed++
@@ -61,6 +61,18 @@ func (d *Dispatcher) ClearUntilDone(ctx context.Context, s Sweep) Swept {
 		})
 	}
 	return swept
+}
+
+// Purge clears the jobs of a dispatch that has ended, and notes that they are gone. It
+// returns false if the hub did not confirm it; then a pass will try again.
+func (d *Dispatcher) Purge(ctx context.Context, dispatch string) bool {
+	if !d.purge(ctx, dispatch) {
+		return false
+	}
+	if err := d.Store.Purged(ctx, dispatch); err != nil {
+		d.trouble(ports.SceneID{}, "note a purge", err) // it is purged once more
+	}
+	return true
 }
 
 // purge clears the jobs of one dispatch, and says whether the hub confirmed it.

@@ -193,8 +193,8 @@ func (d *Dispatcher) lose(ctx context.Context, l *live, claimed bool) {
 	if !d.ours(ctx, l) {
 		return
 	}
-	keep := !d.purge(ctx, l.dispatch)
-	e := ending{outcome: "lost", state: asset.Pending, verdict: verdictOf(outcome.Lost), idle: store.Reset, keepReceipts: keep}
+	left := !d.purge(ctx, l.dispatch)
+	e := ending{outcome: "lost", state: asset.Pending, verdict: verdictOf(outcome.Lost), idle: store.Reset, left: left}
 	if claimed {
 		e.budget, e.evidence = store.Charge, guard.Judge(outcome.ClassifyFailure(outcome.Lost, ""), true)
 	}

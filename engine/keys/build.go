@@ -95,6 +95,9 @@ func CleanupLock() string { return string(FamilyCleanupLock) }
 // Outbox is the list of finishes that are not journaled yet.
 func Outbox() string { return string(FamilyOutbox) }
 
+// Purges is the sorted set of ended dispatches whose jobs may still be at the hub.
+func Purges() string { return string(FamilyPurges) }
+
 // Job is the id of the job for one unit of a stage. It holds no dispatch id, so
 // that posting the same work again is a duplicate (schema 5).
 func Job(s ports.StageID, unit string, generation int64) string {

@@ -37,6 +37,7 @@ const (
 	FamilySchedulerLock     Family = "animastor:runtime:scheduler-lock"
 	FamilyCleanupLock       Family = "animastor:cleanup-lock"
 	FamilyOutbox            Family = "animastor:runtime:outbox"
+	FamilyPurges            Family = "animastor:runtime:purges"
 )
 
 // The layouts of what stands in keys and values but is no key.
@@ -57,6 +58,7 @@ var families = []Family{
 	FamilySlots, FamilyDeferred, FamilyDeferredOf, FamilyBreaker, FamilyBreakerFailures, FamilyBreakerPermits,
 	FamilyBudget, FamilyReceipt, FamilyTaskDone, FamilyActiveScenes, FamilyScenesOf, FamilyCancel, FamilyForce,
 	FamilyImageProgress, FamilyJournal, FamilyHeartbeat, FamilySchedulerLock, FamilyCleanupLock, FamilyOutbox,
+	FamilyPurges,
 }
 
 // Families returns all families, in the order of schema 2.

@@ -35,6 +35,7 @@ var builders = map[keys.Family]struct {
 	keys.FamilySlots:             {func(s subject) string { return keys.Slots(s.stage.Stage) }, "stage"},
 	keys.FamilyDeferred:          {func(s subject) string { return keys.Deferred(s.stage) }, "b c s stage"},
 	keys.FamilyDeferredOf:        {func(s subject) string { return keys.DeferredOf(s.stage.Book) }, "b"},
+	keys.FamilyPurges:            {func(subject) string { return keys.Purges() }, ""},
 	keys.FamilyBreaker:           {func(s subject) string { return keys.Breaker(s.stage.Stage) }, "stage"},
 	keys.FamilyBreakerFailures:   {func(s subject) string { return keys.BreakerFailures(s.stage.Stage) }, "stage"},
 	keys.FamilyBreakerPermits:    {func(s subject) string { return keys.BreakerPermits(s.stage.Stage) }, "stage"},
@@ -127,6 +128,7 @@ func TestSchema(t *testing.T) {
 		"animastor:runtime:scheduler-lock",
 		"animastor:cleanup-lock",
 		"animastor:runtime:outbox",
+		"animastor:runtime:purges",
 	}, got)
 	require.Len(t, builders, len(got), "a family is not listed by Families")
 }

@@ -17,6 +17,7 @@ const (
 	lockTTL    = 120 * time.Second
 	staleAfter = 90 * time.Second // without a renewal (design 5.4.9)
 	indexEvery = time.Hour        // between two checks of the index against all states
+	purgesMax  = 20               // dispatches whose jobs a pass clears
 )
 
 // ErrPassIncomplete is what Pass's error wraps when a source could not be read.
@@ -60,7 +61,7 @@ func (r *Reconciler) Pass(ctx context.Context) (ports.Reconciled, error) {
 	if err == nil && p.incomplete != nil {
 		err = p.incomplete
 	}
-	e := ports.Pass{Number: r.number, Skipped: p.skipped, Report: p.report}
+	e := ports.Pass{Number: r.number, Skipped: p.skipped, Fence: p.fence, Report: p.report}
 	if p.incomplete != nil {
 		e.Cause = p.incomplete.Cause
 	}
@@ -77,6 +78,7 @@ type pass struct {
 	d          *dispatch.Dispatcher
 	report     ports.Reconciled
 	skipped    bool
+	fence      int64 // of its lock
 	incomplete *IncompleteError
 
 	now     time.Time                    // by Redis' clock, as the pass began
@@ -101,9 +103,9 @@ func (p *pass) run(ctx context.Context) error {
 		p.skipped = true
 		return nil
 	}
-	p.holders, p.now = holders, turn.Now
+	p.holders, p.now, p.fence = holders, turn.Now, turn.Lock.Fence
 	defer func() {
-		if _, err := p.d.Store.Unlock(ctx, keys.CleanupLock(), p.r.token); err != nil {
+		if _, err := p.d.Store.Unlock(ctx, turn.Lock); err != nil {
 			p.d.Observer.Observe(ports.Trouble{Op: "unlock pass", Err: err}) // it lapses by itself
 		}
 	}()
@@ -111,9 +113,9 @@ func (p *pass) run(ctx context.Context) error {
 		return err
 	}
 	p.ask(ctx)
-	for _, repair := range []func(context.Context) error{p.feed, p.takeOver, p.release, p.restore} {
-		if held, err := p.d.Store.Lock(ctx, keys.CleanupLock(), p.r.token, lockTTL); err != nil || !held {
-			return err // another replica's pass goes on
+	for _, repair := range []func(context.Context) error{p.feed, p.takeOver, p.release, p.purge, p.restore} {
+		if held, err := p.d.Store.Hold(ctx, turn.Lock, lockTTL); err != nil || !held {
+			return err // it slept, and what it has read may be over; another pass looks anew
 		}
 		if err := repair(ctx); err != nil {
 			return err
@@ -227,6 +229,23 @@ func (p *pass) release(ctx context.Context) error {
 			return err
 		}
 		p.report.Released += n
+	}
+	return nil
+}
+
+// purge clears what ended dispatches have left at the hub: their own clear failed, or
+// their process died before it.
+func (p *pass) purge(ctx context.Context) error {
+	ids, err := p.d.Store.Purges(ctx, purgesMax)
+	if err != nil {
+		return err
+	}
+	for _, id := range ids {
+		if p.d.Purge(ctx, id) {
+			p.report.Purged++
+		} else if p.incomplete != nil {
+			return nil // the hub is away
+		}
 	}
 	return nil
 }

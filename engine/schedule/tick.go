@@ -75,7 +75,7 @@ func (t *tick) run(ctx context.Context) error {
 		t.skipped = true
 		return nil
 	}
-	defer t.unlock(ctx)
+	defer t.unlock(ctx, turn.Lock)
 	t.now = turn.Now
 	t.sum.Active = len(turn.Scenes)
 	t.sum.Errors += len(turn.Bad)
@@ -92,8 +92,8 @@ func (t *tick) run(ctx context.Context) error {
 	return nil
 }
 
-func (t *tick) unlock(ctx context.Context) {
-	if _, err := t.d.Store.Unlock(ctx, keys.SchedulerLock(), t.s.token); err != nil {
+func (t *tick) unlock(ctx context.Context, lock store.Lock) {
+	if _, err := t.d.Store.Unlock(ctx, lock); err != nil {
 		t.d.Observer.Observe(ports.Trouble{Op: "unlock", Err: err}) // it lapses by itself
 	}
 }

@@ -50,6 +50,7 @@ type FinishArgs struct {
 	Refill      time.Duration // time for one token
 	Breaker     guard.Breaker
 	Evidence    guard.Evidence // what it tells the breaker
+	Purge       bool           // its jobs may still be at the hub
 	Jobs        []string       // whose receipts go, as far as they are its own
 }
 
@@ -76,6 +77,7 @@ func (s *Store) Finish(ctx context.Context, a FinishArgs) (FinishReply, error) {
 		keys.Slots(a.Stage.Stage), keys.DispatchCompleted(a.Stage, a.Dispatch), keys.Deferred(a.Stage),
 		keys.DeferredOf(a.Stage.Book), keys.Budget(a.Stage), keys.Outbox(),
 		keys.Breaker(a.Stage.Stage), keys.BreakerFailures(a.Stage.Stage), keys.BreakerPermits(a.Stage.Stage),
+		keys.Purges(),
 	}
 	for _, job := range a.Jobs {
 		names = append(names, keys.Receipt(job))
@@ -83,7 +85,7 @@ func (s *Store) Finish(ctx context.Context, a FinishArgs) (FinishReply, error) {
 	r, err := s.run(ctx, &scripts.finish, a.Stage.String(), names,
 		a.Stage.Stage, a.Dispatch, a.Caller, a.Outcome, string(a.State), a.Reason, a.Bucket, a.Window.Milliseconds(),
 		string(a.Idle), string(a.Budget), a.BudgetLimit, millis("refill", a.Refill), keys.BookStageMember(a.Stage), line.String(),
-		string(a.Evidence), b.Trip, millis("window", b.Window), millis("cool-down", b.CoolDown))
+		string(a.Evidence), b.Trip, millis("window", b.Window), millis("cool-down", b.CoolDown), flag(a.Purge))
 	if err != nil {
 		return FinishReply{}, err
 	}

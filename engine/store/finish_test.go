@@ -96,6 +96,11 @@ func TestFinish(t *testing.T) {
 			store.FinishReply{Verdict: store.NotOwner, State: asset.Generating, Budget: -1, Circuit: "closed"}, ""},
 	})
 
+	table(t, live, finishWith(func(a *store.FinishArgs) { a.Purge = true }), []test{
+		{"jobs may be left; a note of more than a day ago lapses", "ZADD K:runtime:purges -85400000 d0", idle,
+			freed + "\n- K:runtime:purges d0 = -85400000" + gone + written + "\n+ K:runtime:purges d1 = 1000000"},
+	})
+
 	ready := finishWith(func(a *store.FinishArgs) {
 		a.Caller, a.Outcome, a.State, a.Reason, a.Bucket, a.Window = "c1", "ready", asset.Ready, "", "", 0
 		a.Idle, a.Budget = store.Reset, store.Reset

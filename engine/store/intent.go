@@ -65,19 +65,16 @@ func (s *Store) intent(ctx context.Context, op IntentOp, stage asset.StageID, fo
 	if dispatch == "" {
 		dispatch = "none" // its keys are declared and not used
 	}
-	forced := 0
-	if force {
-		forced = 1
-	}
 	return s.run(ctx, &scripts.intent, stage.String(),
 		[]string{
 			keys.Intent(stage), keys.AssetState(stage.SceneID), keys.Deferred(stage), keys.DeferredOf(stage.Book),
 			keys.Budget(stage), keys.ActiveScenes(), keys.ScenesOf(stage.Book), keys.Cancel(stage.Book), keys.Outbox(),
 			keys.Lease(stage), keys.Dispatch(stage), keys.Slots(stage.Stage), keys.DispatchJobs(dispatch),
 			keys.DispatchCompleted(stage, dispatch), keys.BreakerPermits(stage.Stage),
+			keys.Purges(),
 		},
 		string(op), stage.Stage, live, keys.SceneMember(stage.SceneID), keys.BookSceneMember(stage.SceneID),
-		keys.BookStageMember(stage), forced, line.String())
+		keys.BookStageMember(stage), flag(force), line.String())
 }
 
 // Retire takes a scene out of the active index if each of the stages is ready or failed,

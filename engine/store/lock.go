@@ -10,47 +10,57 @@ import (
 	"github.com/animastor/orchestra/engine/keys"
 )
 
-// Lock takes a free lock (keys.SchedulerLock, keys.CleanupLock) for a time, or renews
-// the token's own. Locks spare load; safety never rests on them.
-func (s *Store) Lock(ctx context.Context, lock, token string, life time.Duration) (bool, error) {
-	return s.yes(ctx, &scripts.lock, lock, []string{lock}, token, millis("life", life))
+// Lock is a lock (keys.SchedulerLock, keys.CleanupLock) as its holder took it. Locks spare
+// load; safety never rests on them.
+type Lock struct {
+	Key   string
+	Token string // of the holder
+	Fence int64  // number of the taking; grows with Redis' clock
 }
 
-// Unlock gives back the token's own lock. It returns false if it is not.
-func (s *Store) Unlock(ctx context.Context, lock, token string) (bool, error) {
-	return s.yes(ctx, &scripts.unlock, lock, []string{lock}, token)
+// Hold renews a lock. It returns false if it is not the holder's any more: another
+// has it, or it lapsed in between, and what was read under it may be stale (H-54).
+func (s *Store) Hold(ctx context.Context, l Lock, life time.Duration) (bool, error) {
+	return s.yes(ctx, &scripts.lock, l.Key, []string{l.Key}, l.Token, millis("life", life), l.Fence)
+}
+
+// Unlock gives back a lock. It returns false if it is not the holder's any more.
+func (s *Store) Unlock(ctx context.Context, l Lock) (bool, error) {
+	return s.yes(ctx, &scripts.unlock, l.Key, []string{l.Key}, l.Token, l.Fence)
 }
 
 // Turn is the right to tick, and what a tick starts with.
 type Turn struct {
-	Locked bool            // false: it is another's; the rest is zero
+	Locked bool // false: it is another's; the rest is zero
+	Lock   Lock
 	Now    time.Time       // by Redis' clock
 	Scenes []asset.SceneID // as Active returns them
 	Bad    []string
 }
 
-// TakeTurn is Lock and Active in one round trip, and the time in which every instant
-// that Redis holds was written: a process's own clock says nothing about them.
+// TakeTurn takes a free lock for a time, or renews the token's own, and reads with it in
+// one round trip what Active returns, and the time in which every instant that Redis
+// holds was written: a process's own clock says nothing about them.
 func (s *Store) TakeTurn(ctx context.Context, lock, token string, life time.Duration) (t Turn, err error) {
 	var got *redis.Cmd
 	var now *redis.TimeCmd
 	var members *redis.StringSliceCmd
 	_, _ = s.client.Pipelined(ctx, func(p redis.Pipeliner) error { // each command has its own error
-		got = p.EvalSha(ctx, scripts.lock.SHA, []string{lock}, token, millis("life", life))
+		got = p.EvalSha(ctx, scripts.lock.SHA, []string{lock}, token, millis("life", life), "")
 		now = p.Time(ctx)
 		members = p.SMembers(ctx, keys.ActiveScenes())
 		return nil
 	})
-	if answer, err := got.StringSlice(); err == nil {
-		t.Locked = answer[0] == "1"
-	} else if !redis.HasErrorPrefix(err, "NOSCRIPT") {
-		return Turn{}, failed(scripts.lock.Name, lock, err)
-	} else if t.Locked, err = s.Lock(ctx, lock, token, life); err != nil {
+	answer, err := got.StringSlice()
+	if redis.HasErrorPrefix(err, "NOSCRIPT") {
+		answer, err = s.run(ctx, &scripts.lock, lock, []string{lock}, token, millis("life", life), "")
+	} else if err != nil {
+		err = failed(scripts.lock.Name, lock, err)
+	}
+	if err != nil || answer[0] != "1" {
 		return Turn{}, err
 	}
-	if !t.Locked {
-		return Turn{}, nil
-	}
+	t.Locked, t.Lock = true, Lock{lock, token, number(answer[1])}
 	if t.Now, err = now.Result(); err != nil {
 		return Turn{}, unread("read", "time", "", err)
 	}

@@ -64,6 +64,24 @@ func (s *Store) ReleaseSlots(ctx context.Context, stage string, holders []string
 	return int(n), nil
 }
 
+// Purges lists the dispatches that ended longest ago and whose jobs may still be at the
+// hub, at most n.
+func (s *Store) Purges(ctx context.Context, n int) ([]string, error) {
+	ids, err := s.client.ZRange(ctx, keys.Purges(), 0, int64(n-1)).Result()
+	if err != nil {
+		return nil, unread("read", "purges", keys.Purges(), err)
+	}
+	return ids, nil
+}
+
+// Purged notes that the hub has none of the jobs of a dispatch any more.
+func (s *Store) Purged(ctx context.Context, dispatch string) error {
+	if err := s.client.ZRem(ctx, keys.Purges(), dispatch).Err(); err != nil {
+		return failed("note the purge of", dispatch, err)
+	}
+	return nil
+}
+
 // KnownScenes lists every scene that has a state, and those of also. It is the one
 // SCAN of the engine, and only for the hourly check of the index (design 5.2); keys
 // that the family cannot have are left out.

@@ -48,6 +48,18 @@ func TestSlotsOfTheDead(t *testing.T) {
 	require.Equal(t, 1, n)
 }
 
+func TestPurges(t *testing.T) {
+	w := newWorld(t)
+	w.do("ZADD K:runtime:purges 3 d3 1 d1 2 d2")
+	require.NoError(t, w.Purged(ctx, "d2"))
+	ids, err := w.Purges(ctx, 5)
+	require.NoError(t, err)
+	require.Equal(t, []string{"d1", "d3"}, ids)
+	ids, err = w.Purges(ctx, 1)
+	require.NoError(t, err)
+	require.Equal(t, []string{"d1"}, ids)
+}
+
 func TestKnownScenes(t *testing.T) {
 	w := newWorld(t)
 	w.do("HSET K:asset-state:b:c:s image.state ready\nHSET K:asset-state:b:c%:s image.state ready\nHSET K:asset-state:b:%2A:s image.state ready")

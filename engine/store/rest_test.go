@@ -16,16 +16,29 @@ import (
 )
 
 func TestLock(t *testing.T) {
-	lock := func(w *world) (bool, error) { return w.Lock(ctx, keys.CleanupLock(), "t", 2*time.Minute) }
-	table(t, "", lock, []test{
-		{"free", "", true, "+ K:cleanup-lock = t\n+ K:cleanup-lock lives 120000"},
-		{"another's", "SET K:cleanup-lock u PX 1000", false, ""},
-		{"its own", "SET K:cleanup-lock t PX 1000", true, "- K:cleanup-lock lives 1000\n+ K:cleanup-lock lives 120000"},
+	held := store.Lock{Key: keys.CleanupLock(), Token: "t", Fence: 7}
+	take := func(w *world) (bool, error) {
+		turn, err := w.TakeTurn(ctx, held.Key, held.Token, 2*time.Minute)
+		return turn.Locked, err
+	}
+	table(t, "", take, []test{
+		{"free", "", true, "+ K:cleanup-lock = t|1000000\n+ K:cleanup-lock lives 120000"},
+		{"another's", "SET K:cleanup-lock u|7 PX 1000", false, ""},
+		{"one without a number", "SET K:cleanup-lock u PX 1000", false, ""},
+		{"its own", "SET K:cleanup-lock t|7 PX 1000", true, "- K:cleanup-lock lives 1000\n+ K:cleanup-lock lives 120000"},
 	})
-	unlock := func(w *world) (bool, error) { return w.Unlock(ctx, keys.CleanupLock(), "t") }
+	hold := func(w *world) (bool, error) { return w.Hold(ctx, held, 2*time.Minute) }
+	table(t, "", hold, []test{
+		{"its own", "SET K:cleanup-lock t|7 PX 1000", true, "- K:cleanup-lock lives 1000\n+ K:cleanup-lock lives 120000"},
+		{"lapsed", "", false, ""},
+		{"its own of later", "SET K:cleanup-lock t|8 PX 1000", false, ""},
+		{"another's", "SET K:cleanup-lock u|7 PX 1000", false, ""},
+	})
+	unlock := func(w *world) (bool, error) { return w.Unlock(ctx, held) }
 	table(t, "", unlock, []test{
-		{"give back", "SET K:cleanup-lock t", true, "- K:cleanup-lock = t"},
-		{"not its own", "SET K:cleanup-lock u", false, ""},
+		{"give back", "SET K:cleanup-lock t|7", true, "- K:cleanup-lock = t|7"},
+		{"its own of later", "SET K:cleanup-lock t|8", false, ""},
+		{"not its own", "SET K:cleanup-lock u|7", false, ""},
 		{"none", "", false, ""},
 	})
 }

@@ -118,6 +118,14 @@ func millis(what string, d time.Duration) int64 {
 	return d.Milliseconds()
 }
 
+// flag is a yes or no for a script.
+func flag(yes bool) int64 {
+	if yes {
+		return 1
+	}
+	return 0
+}
+
 // with appends texts to the fixed arguments of a script.
 func with(args []any, more ...string) []any {
 	args = slices.Grow(args, len(more))

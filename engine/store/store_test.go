@@ -182,8 +182,11 @@ var calls = []struct {
 	{"intent", live, func(w *world) error { _, err := w.Intent(ctx, store.OpReset, stage, false); return err }},
 	{"retire", "SADD K:active-scenes b:c:s", func(w *world) error { _, err := w.Retire(ctx, scene, []string{"image"}); return err }},
 	{"restore", "HSET K:intent:b:c:s:image generation 3 status active", func(w *world) error { _, err := w.Restore(ctx, stage); return err }},
-	{"lock", "", func(w *world) error { _, err := w.Lock(ctx, keys.CleanupLock(), "t", time.Second); return err }},
-	{"unlock", "SET K:cleanup-lock t", func(w *world) error { _, err := w.Unlock(ctx, keys.CleanupLock(), "t"); return err }},
+	{"lock", "", func(w *world) error { _, err := w.TakeTurn(ctx, keys.CleanupLock(), "t", time.Second); return err }},
+	{"unlock", "SET K:cleanup-lock t|7", func(w *world) error {
+		_, err := w.Unlock(ctx, store.Lock{Key: keys.CleanupLock(), Token: "t", Fence: 7})
+		return err
+	}},
 	{"undefer", "SET K:runtime:deferred:b:c:s:image x", func(w *world) error { _, err := w.ClearDeferralsForScene(ctx, scene); return err }},
 	{"drain", "RPUSH K:runtime:outbox x", func(w *world) error {
 		_, err := w.Drain(ctx, []store.Move{{Line: "x", Scene: scene, Event: "started"}})
@@ -264,12 +267,12 @@ func TestLostAnswer(t *testing.T) {
 	}()
 	client := redis.NewClient(&redis.Options{Addr: listener.Addr().String(), MaxRetries: -1, DisableIdentity: true, Protocol: 2, DialerRetries: 1})
 	defer client.Close()
-	_, err = store.New(client).Unlock(ctx, "k", "t")
+	_, err = store.New(client).Unlock(ctx, store.Lock{Key: "k", Token: "t"})
 	require.ErrorIs(t, err, store.ErrAmbiguous)
 	require.ErrorContains(t, err, "store: unlock k: ")
 
 	require.NoError(t, listener.Close())
-	_, err = store.New(client).Unlock(ctx, "k", "t")
+	_, err = store.New(client).Unlock(ctx, store.Lock{Key: "k", Token: "t"})
 	require.Error(t, err)
 	require.NotErrorIs(t, err, store.ErrAmbiguous)
 	require.False(t, errors.As(err, new(*store.CorruptError)))

@@ -152,7 +152,7 @@ func TestNoScript(t *testing.T) {
 	needServer(t)
 	i := slices.IndexFunc(store.Scripts(), func(s store.Script) bool { return s.Name == "lock" })
 	lock := store.Scripts()[i]
-	run := func(command, script string) []string { return []string{command, script, "1", "k", "a", "60000"} }
+	run := func(command, script string) []string { return []string{command, script, "1", "k", "a", "60000", "7"} }
 	exists := []string{"script", "exists", lock.SHA, "unknown"}
 	check(t, []step{
 		commands(run("evalsha", lock.SHA), run("evalsha", "unknown"), exists),

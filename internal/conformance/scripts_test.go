@@ -115,22 +115,25 @@ func (u universe) otherCalls(t *rapid.T) []func(*store.Store) error {
 	scene, book, h := u.stage.SceneID, u.stage.Book, oneOf(t, u.holders...)
 	op := oneOf(t, store.OpRequest, store.OpRegenerate, store.OpReset, store.OpCancel, store.OpDelete)
 	moves := []store.Move{{Line: "l1", Scene: scene, Event: oneOf(t, "started", "")}, {Line: oneOf(t, "l1", "l2"), Scene: scene, Event: "finished"}}
-	stages, lock := oneOf(t, []string{"image", "audio"}, []string{"image"}, nil), keys.CleanupLock()
+	stages := oneOf(t, []string{"image", "audio"}, []string{"image"}, nil)
+	lock := store.Lock{Key: keys.CleanupLock(), Token: h, Fence: int64(3 + evenly(t, 2))}
 	return []func(*store.Store) error{
 		func(s *store.Store) error { _, err := s.Intent(ctx, op, u.stage, h == ""); return err },
 		func(s *store.Store) error { _, err := s.Retire(ctx, scene, stages); return err },
 		func(s *store.Store) error { _, err := s.Restore(ctx, u.stage); return err },
 		func(s *store.Store) error { _, err := s.SlotHolders(ctx, asset.Stages()); return err },
 		func(s *store.Store) error { _, err := s.ReleaseSlots(ctx, asset.Image, u.dispatches); return err },
-		func(s *store.Store) error { _, err := s.Lock(ctx, lock, h, time.Minute); return err },
-		func(s *store.Store) error { _, err := s.Unlock(ctx, lock, h); return err },
+		func(s *store.Store) error { _, err := s.Hold(ctx, lock, time.Minute); return err },
+		func(s *store.Store) error { _, err := s.Unlock(ctx, lock); return err },
 		func(s *store.Store) error { _, err := s.ClearDeferralsForScene(ctx, scene); return err },
 		func(s *store.Store) error { _, err := s.ClearDeferralsForBook(ctx, book); return err },
 		func(s *store.Store) error { _, err := s.Drain(ctx, moves); return err },
+		func(s *store.Store) error { _, err := s.Purges(ctx, 2); return err },
+		func(s *store.Store) error { return s.Purged(ctx, u.dispatches[0]) },
 		func(s *store.Store) error { return s.CancelBook(ctx, book, time.UnixMilli(1)) },
 		func(s *store.Store) error { return s.Journal(ctx, u.stage, "event") },
 		func(s *store.Store) error {
-			turn, _ := s.TakeTurn(ctx, lock, h, time.Minute)
+			turn, _ := s.TakeTurn(ctx, lock.Key, h, time.Minute)
 			_, err := s.SlotsUsed(ctx, asset.Stages(), turn.Now)
 			return err
 		},

@@ -96,6 +96,7 @@ func (u universe) values() []value {
 		{keys.Breaker(asset.Image), "hash", []field{{"opened_at", append([]string{"0"}, instants...)}, {"hold", often("closed", "open")}}},
 		{keys.BreakerFailures(asset.Image), "zset", holders},
 		{keys.BreakerPermits(asset.Image), "zset", holders},
+		{keys.Purges(), "zset", holders},
 		{keys.Deferred(u.stage), "string", []field{{"", []string{
 			"r|capacity|3|d1|1|@59999", "r|capacity|3|d1|1|@2", "r|capacity|2|d1|1|@600000", "r|capacity|3|d1|1|@-1", "r|capacity|3|d1|1", "r|c|3|d|1|@600000|x",
 		}}}},
@@ -106,7 +107,7 @@ func (u universe) values() []value {
 		{keys.ScenesOf(u.stage.Book), "set", []field{{"", []string{keys.BookSceneMember(scene), "x"}}}},
 		{keys.Outbox(), "list", []field{{"", []string{"l1", "l2"}}, {"", []string{"l2"}}}},
 		{keys.Journal(scene), "stream", []field{{"event", []string{"e"}}}},
-		{keys.CleanupLock(), "string", []field{{"", u.holders}}},
+		{keys.CleanupLock(), "string", []field{{"", []string{u.holders[0] + "|3", u.holders[0] + "|4", u.holders[1] + "|3", u.holders[0], u.holders[0] + "|x"}}}},
 		{keys.TaskDone(u.jobs[0]), "hash", []field{{"dispatch", u.dispatches}}},
 		{keys.TaskDone(u.jobs[1]), "hash", []field{{"dispatch", u.dispatches}}},
 		{keys.Receipt(u.jobs[0]), "hash", receipt},

@@ -78,8 +78,8 @@ func describe(e ports.Event) (subject, detail, outcome string) {
 			return "#" + num(e.Number), "", "skipped"
 		}
 		r := e.Report
-		detail = fmt.Sprintf("scenes=%d live=%d fed=%d adopted=%d lost=%d released=%d restored=%d withheld=%d errors=%d",
-			r.Scenes, r.Live, r.Fed, r.Adopted, r.Lost, r.Released, r.Restored, r.Withheld, r.Errors)
+		detail = fmt.Sprintf("scenes=%d live=%d fed=%d adopted=%d lost=%d released=%d purged=%d restored=%d withheld=%d errors=%d",
+			r.Scenes, r.Live, r.Fed, r.Adopted, r.Lost, r.Released, r.Purged, r.Restored, r.Withheld, r.Errors)
 		if e.Cause != "" {
 			outcome = "incomplete: " + e.Cause
 		}

@@ -110,6 +110,12 @@ func endDispatch(db *redis.DB, key held, stage, dispatch, outcome string, now in
 	db.SetPX(key.marker, outcome+"|"+num(now), dayMs)
 }
 
+// purgeLater is the prelude's purgeLater.
+func purgeLater(db *redis.DB, purges, dispatch string, now int64) {
+	db.ZAdd(purges, float64(now), dispatch)
+	db.ZRemUpTo(purges, float64(now-dayMs))
+}
+
 // circuitOf is the prelude's readCircuit; openedAt is 0 for its nil.
 func circuitOf(db *redis.DB, breaker string) (openedAt int64, held bool) {
 	return intOr0(get(db, breaker, "opened_at")), get(db, breaker, "hold") == "open"

@@ -7,7 +7,7 @@ func finishTwin(db *redis.DB, keys, args []string) (any, error) {
 	state, deferred, deferredOf, budget, outbox := keys[0], keys[6], keys[7], keys[8], keys[9]
 	stage, dispatch, caller, bucket, window := args[0]+".", args[1], args[2], args[6], intOr0(args[7])
 	idleOp, budgetOp, member, line := args[8], args[9], args[12], args[13]
-	if err := corrupt(db, keys, "hash", "string", "hash", "hash", "zset", "string", "string", "zset", "hash", "list", "hash", "zset", "zset", "hash"); err != nil {
+	if err := corrupt(db, keys, "hash", "string", "hash", "hash", "zset", "string", "string", "zset", "hash", "list", "hash", "zset", "zset", "zset", "hash"); err != nil {
 		return nil, err
 	}
 
@@ -53,16 +53,12 @@ func finishTwin(db *redis.DB, keys, args []string) (any, error) {
 	}
 
 	endDispatch(db, held{state, keys[1], keys[2], keys[3], keys[4], keys[5], keys[12]}, stage, dispatch, args[3], now)
-	for _, receipt := range keys[13:] {
-		if get(db, receipt, "dispatch") == dispatch {
-			dropReceipt(db, receipt)
-		}
-	}
+	dropReceipts(db, keys[14:], dispatch)
 	switch budgetOp {
 	case "reset":
 		db.Del(budget)
 	case "charge":
-		for _, receipt := range keys[13:] {
+		for _, receipt := range keys[14:] {
 			db.HDel(receipt, "released")
 		}
 		db.HSet(budget, "tokens", num(tokens), "at", num(since))
@@ -78,9 +74,21 @@ func finishTwin(db *redis.DB, keys, args []string) (any, error) {
 		db.Del(deferred)
 		db.ZRem(deferredOf, member)
 	}
+	if args[18] == "1" {
+		purgeLater(db, keys[13], dispatch, now)
+	}
 	db.HSet(state, stage+"state", status, stage+"reason", why, stage+"idle", num(idle), stage+"next", num(next))
 	tell(db, outbox, line+"|"+status+"|"+why)
 	return reply("ok")
+}
+
+// dropReceipts removes those of the receipts that are the dispatch's own.
+func dropReceipts(db *redis.DB, receipts []string, dispatch string) {
+	for _, receipt := range receipts {
+		if get(db, receipt, "dispatch") == dispatch {
+			dropReceipt(db, receipt)
+		}
+	}
 }
 
 // refilled is the budget as finish.lua finds it.

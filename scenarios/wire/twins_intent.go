@@ -13,7 +13,7 @@ func intentTwin(db *redis.DB, keys, args []string) (any, error) {
 	op, stage, expected, force, line := args[0], args[1]+".", args[2], args[6], args[7]
 	scene, bookScene, bookStage := args[3], args[4], args[5]
 	if err := corrupt(db, keys, "hash", "hash", "string", "zset", "hash", "set", "set", "string", "list",
-		"string", "hash", "zset", "hash", "string", "zset"); err != nil {
+		"string", "hash", "zset", "hash", "string", "zset", "zset"); err != nil {
 		return nil, err
 	}
 
@@ -28,6 +28,7 @@ func intentTwin(db *redis.DB, keys, args []string) (any, error) {
 
 	if live != "" {
 		endDispatch(db, held{state, keys[9], keys[10], keys[12], keys[11], keys[13], keys[14]}, stage, live, "cancelled", now)
+		purgeLater(db, keys[15], live, now)
 	}
 	db.Del(deferred, budget)
 	db.ZRem(deferredOf, bookStage)
@@ -108,11 +109,21 @@ func lockTwin(db *redis.DB, keys, args []string) (any, error) {
 	if err := corrupt(db, keys, "string"); err != nil {
 		return nil, err
 	}
-	if token, taken := db.Get(keys[0]); taken && token != args[0] {
-		return yes(false), nil
+	token, fence := args[0], args[2]
+	value, taken := db.Get(keys[0])
+	parts := strings.Split(value, "|")
+	number := ""
+	if len(parts) > 1 {
+		number = parts[1]
 	}
-	db.SetPX(keys[0], args[0], intOr0(args[1]))
-	return yes(true), nil
+	if taken && parts[0] != token || fence != "" && number != fence {
+		return []string{"0", ""}, nil
+	}
+	if _, ok := readInt(number); !ok {
+		number = num(db.Now())
+	}
+	db.SetPX(keys[0], token+"|"+number, intOr0(args[1]))
+	return []string{"1", number}, nil
 }
 
 // unlockTwin is unlock.lua.
@@ -120,7 +131,7 @@ func unlockTwin(db *redis.DB, keys, args []string) (any, error) {
 	if err := corrupt(db, keys, "string"); err != nil {
 		return nil, err
 	}
-	if token, taken := db.Get(keys[0]); !taken || token != args[0] {
+	if value, taken := db.Get(keys[0]); !taken || value != args[0]+"|"+args[1] {
 		return yes(false), nil
 	}
 	db.Del(keys[0])

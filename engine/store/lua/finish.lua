@@ -2,13 +2,13 @@
 -- follows from its outcome: state, zero-progress count, deferral, budget, breaker, outbox.
 -- The first writes only remove, so that it runs whole when memory is short.
 local state, lease, record, jobs, slots, marker, deferred, deferredOf, budget, outbox,
-  breaker, failures, permits = unpack(KEYS)
+  breaker, failures, permits, purges = unpack(KEYS)
 local stage, dispatch, caller, outcome, nextState, reason, bucket, window, idleOp,
-  budgetOp, limit, refill, member, line, breakerOp, trip, failureWindow, coolDown = unpack(ARGV)
-local FIRST_RECEIPT = 14
+  budgetOp, limit, refill, member, line, breakerOp, trip, failureWindow, coolDown, purge = unpack(ARGV)
+local FIRST_RECEIPT = 15
 
 local wrong = corrupt('hash', 'string', 'hash', 'hash', 'zset', 'string', 'string', 'zset', 'hash', 'list',
-  'hash', 'zset', 'zset', 'hash')
+  'hash', 'zset', 'zset', 'zset', 'hash')
 if wrong then return wrong end
 
 local at = now()
@@ -99,6 +99,7 @@ elseif status == 'ready' then
   redis.call('DEL', deferred)
   redis.call('ZREM', deferredOf, member)
 end
+if purge == '1' then purgeLater(purges, dispatch, at) end
 put(state, stage, 'state', status, 'reason', why, 'idle', text(idle), 'next', text(nextAt))
 tell(outbox, line .. '|' .. status .. '|' .. why)
 return reply('ok')

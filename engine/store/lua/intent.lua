@@ -1,13 +1,13 @@
 -- intent records what was asked for of a stage (request, regenerate, reset, cancel,
 -- delete) as a new generation, forgets every deferral, budget and backoff of the old
--- one, and ends the live dispatch in the same step. If another dispatch is live than the
+-- one, and ends the live dispatch in the same step, to be purged. If another dispatch is live than the
 -- caller named, it says which, and writes nothing.
 local intent, state, deferred, deferredOf, budget, activeScenes, scenesOf, cancel, outbox,
-  lease, record, slots, jobs, marker, permits = unpack(KEYS)
+  lease, record, slots, jobs, marker, permits, purges = unpack(KEYS)
 local op, stage, expected, scene, bookScene, bookStage, force, line = unpack(ARGV)
 
 local wrong = corrupt('hash', 'hash', 'string', 'zset', 'hash', 'set', 'set', 'string', 'list',
-  'string', 'hash', 'zset', 'hash', 'string', 'zset')
+  'string', 'hash', 'zset', 'hash', 'string', 'zset', 'zset')
 if wrong then return wrong end
 
 local at = now()
@@ -30,6 +30,7 @@ end
 if live ~= '' then
   endDispatch({state = state, lease = lease, record = record, jobs = jobs, slots = slots, marker = marker, permits = permits},
     stage, live, 'cancelled', at)
+  purgeLater(purges, live, at)
 end
 redis.call('DEL', deferred, budget)
 redis.call('ZREM', deferredOf, bookStage)

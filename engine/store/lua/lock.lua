@@ -1,8 +1,12 @@
--- lock takes a free lock, or renews one's own.
+-- lock takes a free lock under a new fence number, or renews the caller's own. Given a
+-- number it only renews that one: who slept through his time must not go on as before.
 local wrong = corrupt('string')
 if wrong then return wrong end
 
-local token = redis.call('GET', KEYS[1])
-if token and token ~= ARGV[1] then return {'0'} end
-redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
-return {'1'}
+local token, ttl, fence = unpack(ARGV)
+local at, held = now(), redis.call('GET', KEYS[1])
+local holder, number = unpack(split(held or ''))
+if held and holder ~= token or fence ~= '' and number ~= fence then return {'0', ''} end
+if not int(number) then number = text(at) end
+redis.call('SET', KEYS[1], token .. '|' .. number, 'PX', ttl)
+return {'1', number}

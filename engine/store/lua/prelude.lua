@@ -90,6 +90,13 @@ local function endDispatch(key, stage, dispatch, outcome, at)
   redis.call('SET', key.marker, outcome .. '|' .. text(at), 'PX', '86400000')
 end
 
+-- purgeLater notes that jobs of an ended dispatch may be at the hub. A note lapses after
+-- a day.
+local function purgeLater(purges, dispatch, at)
+  redis.call('ZADD', purges, text(at), dispatch)
+  redis.call('ZREMRANGEBYSCORE', purges, '-inf', text(at - 86400000))
+end
+
 -- readCircuit returns when the circuit of a stage was opened (nil if it is closed) and
 -- whether an operator holds it open. An open circuit whose cool-down is over is
 -- half-open; nothing has to be written for that.

@@ -2,6 +2,6 @@
 local wrong = corrupt('string')
 if wrong then return wrong end
 
-if redis.call('GET', KEYS[1]) ~= ARGV[1] then return {'0'} end
+if redis.call('GET', KEYS[1]) ~= ARGV[1] .. '|' .. ARGV[2] then return {'0'} end
 redis.call('DEL', KEYS[1])
 return {'1'}
