@@ -10,7 +10,6 @@ const (
 	tripFailures    = 5       // failures in failureWindowMs open it
 	failureWindowMs = 120_000 // a failure counts for so long
 	coolDownMs      = 60_000  // open for so long, then half-open
-	probesMax       = 2       // dispatches that a half-open one lets through at once
 )
 
 // circuit is what Redis says of the breaker of a kind of stage.

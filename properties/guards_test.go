@@ -265,7 +265,7 @@ func TestPermits(t *testing.T) {
 	}
 	play(t, "permits", []scene{
 		{"beside another", half(1, func(b *bench) { b.probe("d1", 25*time.Minute) }), ""},
-		{"beside two others", half(2, func(b *bench) { b.probe("d1", 25*time.Minute) }), "beside two others"},
+		{"beside two others", half(2, func(b *bench) { b.probe("d1", 25*time.Minute) }), "beside as many others"},
 		{"beside two whose time is over", half(2, func(b *bench) {
 			b.wait(20 * time.Minute)
 			b.probe("d1", 25*time.Minute)

@@ -78,6 +78,9 @@ func configure(s *lang.Step, c engine.Config) engine.Config {
 	if s.Args.Has("refill.image") {
 		p.RefillEvery = s.Args.Duration("refill.image")
 	}
+	if s.Args.Has("permits.image") {
+		p.Permits = int(s.Args.Count("permits.image"))
+	}
 	c.Profiles = map[string]asset.Profile{asset.Image: p}
 	return c
 }

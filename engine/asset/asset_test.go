@@ -75,7 +75,7 @@ func TestProfiles(t *testing.T) {
 			Stage: want.stage, Slots: want.slots,
 			Lease: want.lease * time.Second, RenewedLease: want.renewed * time.Second, RenewEvery: 30 * time.Second,
 			JobTimeout: want.jobTimeout * time.Minute, ProgressDeadline: want.progressLimit * time.Minute,
-			RetryBudget: 10, RefillEvery: 6 * time.Minute,
+			RetryBudget: 10, RefillEvery: 6 * time.Minute, Permits: 2,
 		}, p)
 		require.True(t, asset.ValidStage(want.stage))
 	}

@@ -41,6 +41,7 @@ type BeginArgs struct {
 	Lease      time.Duration
 	Slots      int           // live dispatches that the kind of stage may have
 	Breaker    guard.Breaker // of the kind of stage
+	Permits    int           // dispatches that a half-open circuit lets through at once
 	Permit     time.Duration // how long a probe may take before its permit lapses
 	Jobs       []string      // job ids (keys.Job)
 }
@@ -67,7 +68,7 @@ func (s *Store) Begin(ctx context.Context, a BeginArgs) (BeginReply, error) {
 			keys.Breaker(a.Stage.Stage), keys.BreakerPermits(a.Stage.Stage),
 		},
 		with([]any{a.Stage.Stage, a.Dispatch, a.Holder, a.Generation, a.Version, a.Mark, millis("lease", a.Lease), a.Slots, line.String(),
-			millis("cool-down", b.CoolDown), b.Probes, millis("permit", a.Permit)},
+			millis("cool-down", b.CoolDown), a.Permits, millis("permit", a.Permit)},
 			a.Jobs...)...)
 	if err != nil {
 		return BeginReply{}, err

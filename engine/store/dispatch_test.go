@@ -40,7 +40,7 @@ const (
 func begin(w *world) (store.BeginReply, error) {
 	return w.Begin(ctx, store.BeginArgs{
 		Stage: stage, Dispatch: "d1", Holder: "h1", Generation: 3, Version: 7, Mark: 9,
-		Lease: 1200 * time.Second, Slots: 2, Jobs: []string{job1, job2}, Permit: 1500 * time.Second,
+		Lease: 1200 * time.Second, Slots: 2, Jobs: []string{job1, job2}, Permits: 2, Permit: 1500 * time.Second,
 	})
 }
 

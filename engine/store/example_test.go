@@ -30,12 +30,12 @@ func Example() {
 
 	job := keys.Job(stage, "u1", intent.Generation)
 	begun, err := s.Begin(ctx, store.BeginArgs{
-		Stage: stage, Dispatch: "d1", Holder: "e1.1", Generation: intent.Generation, Lease: 20 * time.Minute, Permit: 25 * time.Minute, Slots: 4, Jobs: []string{job},
+		Stage: stage, Dispatch: "d1", Holder: "e1.1", Generation: intent.Generation, Lease: 20 * time.Minute, Permits: 2, Permit: 25 * time.Minute, Slots: 4, Jobs: []string{job},
 	})
 	fmt.Println("begin:", begun.Verdict, begun.Fence, err)
 
 	again, err := s.Begin(ctx, store.BeginArgs{
-		Stage: stage, Dispatch: "d2", Holder: "e2.1", Generation: intent.Generation, Lease: 20 * time.Minute, Permit: 25 * time.Minute, Slots: 4,
+		Stage: stage, Dispatch: "d2", Holder: "e2.1", Generation: intent.Generation, Lease: 20 * time.Minute, Permits: 2, Permit: 25 * time.Minute, Slots: 4,
 	})
 	fmt.Println("begin by another:", again.Verdict, err)
 

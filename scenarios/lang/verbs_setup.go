@@ -71,11 +71,11 @@ var setupVerbs = []*Verb{
 		Keys: []Param{
 			opt("tick", typeDuration, "period of the tick"),
 			opt("renew", typeDuration, "period of the renewals"),
-			opt("outbox", typeCount, "length of the outbox"),
 			opt("slots.image", counts(1, 1000), "dispatches that may be live at once"),
 			opt("lease.image", typeDuration, "time to live of lease and dispatch record"),
 			opt("budget.image", typeCount, "tokens of the retry budget"),
 			opt("refill.image", typeDuration, "time in which one token comes back"),
+			opt("permits.image", counts(1, 1000), "dispatches that a half-open circuit lets through at once"),
 		},
 		Example: "config slots.image=2 tick=10s",
 		check:   someKey,

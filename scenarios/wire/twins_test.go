@@ -181,7 +181,7 @@ func drawCall(t *rapid.T, name string) func(context.Context, *store.Store) {
 	case "begin":
 		a := store.BeginArgs{Stage: twinStage, Dispatch: oneOf(t, "d1", "d2", "d9", "d9"), Holder: h, Generation: generation, Version: 7, Mark: 9,
 			Lease: lease, Slots: oneOf(t, 0, 1, 1, 4), Jobs: jobs, Permit: lease,
-			Breaker: guard.Breaker{Trip: 2, Window: time.Minute, CoolDown: oneOf(t, time.Millisecond, time.Minute), Probes: 1 + evenly(t, 2)}}
+			Breaker: guard.Breaker{Trip: 2, Window: time.Minute, CoolDown: oneOf(t, time.Millisecond, time.Minute)}, Permits: 1 + evenly(t, 2)}
 		return func(ctx context.Context, s *store.Store) { _, _ = s.Begin(ctx, a) }
 	case "renew":
 		return func(ctx context.Context, s *store.Store) {
@@ -212,7 +212,7 @@ func drawCall(t *rapid.T, name string) func(context.Context, *store.Store) {
 			Idle: store.Op(oneOf(t, "inc", "inc", "reset", "keep")), Budget: store.Op(oneOf(t, "charge", "reset", "keep")), BudgetLimit: 1 + evenly(t, 10),
 			Refill: oneOf(t, time.Millisecond, 6*time.Minute), Jobs: jobs,
 			Evidence: oneOf(t, guard.Failure, guard.Success, guard.None),
-			Breaker:  guard.Breaker{Trip: 1 + evenly(t, 4), Window: time.Minute, CoolDown: time.Minute, Probes: 1},
+			Breaker:  guard.Breaker{Trip: 1 + evenly(t, 4), Window: time.Minute, CoolDown: time.Minute},
 		}
 		return func(ctx context.Context, s *store.Store) { _, _ = s.Finish(ctx, a) }
 	case "intent":
