@@ -27,7 +27,7 @@ func (d *Dispatcher) Clear(ctx context.Context, s Sweep) Swept {
 	var swept Swept
 	for _, id := range dedupe(s.Dispatches) {
 		swept.Requested++
-		if d.Purge(ctx, id) {
+		if cleared, _ := d.Purge(ctx, id); cleared {
 			swept.Cleared++
 		} else {
 			swept.Failed++
@@ -64,19 +64,26 @@ func (d *Dispatcher) ClearUntilDone(ctx context.Context, s Sweep) Swept {
 }
 
 // Purge clears the jobs of a dispatch that has ended, and notes that they are gone. It
-// returns false if the hub did not confirm it; then a pass will try again.
-func (d *Dispatcher) Purge(ctx context.Context, dispatch string) bool {
-	if !d.purge(ctx, dispatch) {
-		return false
+// returns false if the hub did not confirm it, and the error with which it could not be
+// asked; then a pass will try again.
+func (d *Dispatcher) Purge(ctx context.Context, dispatch string) (bool, error) {
+	cleared, err := d.clear(ctx, dispatch)
+	if cleared {
+		if err := d.Store.Purged(ctx, dispatch); err != nil {
+			d.trouble(ports.SceneID{}, "note a purge", err) // it is purged once more
+		}
 	}
-	if err := d.Store.Purged(ctx, dispatch); err != nil {
-		d.trouble(ports.SceneID{}, "note a purge", err) // it is purged once more
-	}
-	return true
+	return cleared, err
 }
 
-// purge clears the jobs of one dispatch, and says whether the hub confirmed it.
+// purge clears the jobs of a dispatch that is about to end, and says whether the hub
+// confirmed it.
 func (d *Dispatcher) purge(ctx context.Context, dispatch string) bool {
+	cleared, _ := d.clear(ctx, dispatch)
+	return cleared
+}
+
+func (d *Dispatcher) clear(ctx context.Context, dispatch string) (bool, error) {
 	c, err := d.Hub.ClearDispatch(ctx, dispatch)
 	cleared := err == nil && c.OK && c.Scope.DispatchID != nil && *c.Scope.DispatchID == dispatch
 	e := ports.Swept{Dispatch: dispatch, Requested: 1}
@@ -86,7 +93,7 @@ func (d *Dispatcher) purge(ctx context.Context, dispatch string) bool {
 		e.Failed = 1
 	}
 	d.Observer.Observe(e)
-	return cleared
+	return cleared, err
 }
 
 func dedupe(ids []string) []string {

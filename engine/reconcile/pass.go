@@ -15,6 +15,7 @@ import (
 
 const (
 	lockTTL    = 120 * time.Second
+	holdEvery  = 30 * time.Second // in a row of repairs
 	staleAfter = 90 * time.Second // without a renewal (design 5.4.9)
 	indexEvery = time.Hour        // between two checks of the index against all states
 	purgesMax  = 20               // dispatches whose jobs a pass clears
@@ -22,6 +23,10 @@ const (
 
 // ErrPassIncomplete is what Pass's error wraps when a source could not be read.
 var ErrPassIncomplete = errors.New("pass_incomplete")
+
+// ErrLockLost is what Pass returns if its lock lapsed, or went to another replica: what it
+// had read may be over, and it has repaired nothing since.
+var ErrLockLost = errors.New("pass_lock_lost: the pass slept past its lock; the next one looks anew")
 
 // IncompleteError says which source could not be read. It wraps ErrPassIncomplete
 // and the first answer that failed.
@@ -61,7 +66,7 @@ func (r *Reconciler) Pass(ctx context.Context) (ports.Reconciled, error) {
 	if err == nil && p.incomplete != nil {
 		err = p.incomplete
 	}
-	e := ports.Pass{Number: r.number, Skipped: p.skipped, Fence: p.fence, Report: p.report}
+	e := ports.Pass{Number: r.number, Skipped: p.skipped, Fence: p.lock.Fence, Report: p.report}
 	if p.incomplete != nil {
 		e.Cause = p.incomplete.Cause
 	}
@@ -78,7 +83,8 @@ type pass struct {
 	d          *dispatch.Dispatcher
 	report     ports.Reconciled
 	skipped    bool
-	fence      int64 // of its lock
+	lock       store.Lock
+	held       time.Time // when the lock was renewed, by this process' clock
 	incomplete *IncompleteError
 
 	now     time.Time                    // by Redis' clock, as the pass began
@@ -103,7 +109,7 @@ func (p *pass) run(ctx context.Context) error {
 		p.skipped = true
 		return nil
 	}
-	p.holders, p.now, p.fence = holders, turn.Now, turn.Lock.Fence
+	p.holders, p.now, p.lock = holders, turn.Now, turn.Lock
 	defer func() {
 		if _, err := p.d.Store.Unlock(ctx, turn.Lock); err != nil {
 			p.d.Observer.Observe(ports.Trouble{Op: "unlock pass", Err: err}) // it lapses by itself
@@ -113,15 +119,31 @@ func (p *pass) run(ctx context.Context) error {
 		return err
 	}
 	p.ask(ctx)
-	for _, repair := range []func(context.Context) error{p.feed, p.takeOver, p.release, p.purge, p.restore} {
-		if held, err := p.d.Store.Hold(ctx, turn.Lock, lockTTL); err != nil || !held {
-			return err // it slept, and what it has read may be over; another pass looks anew
+	for _, repair := range []func(context.Context) error{p.purge, p.feed, p.takeOver, p.release, p.restore} {
+		p.held = time.Time{}
+		if err := p.hold(ctx); err != nil {
+			return err
 		}
 		if err := repair(ctx); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// hold renews the lock, before each kind of repair and from time to time within a row of
+// them: a pass that has slept finds out before its next repair.
+func (p *pass) hold(ctx context.Context) error {
+	now := p.d.Runtime.Now()
+	if since := now.Sub(p.held); since >= 0 && since < holdEvery {
+		return nil
+	}
+	held, err := p.d.Store.Hold(ctx, p.lock, lockTTL)
+	if err == nil && !held {
+		err = ErrLockLost
+	}
+	p.held = now
+	return err
 }
 
 // read takes stock of the scenes in the index; once an hour, of all that have a state.
@@ -176,6 +198,9 @@ func (p *pass) feed(ctx context.Context) error {
 			if s.Result == nil {
 				continue
 			}
+			if err := p.hold(ctx); err != nil {
+				return err
+			}
 			if err := p.d.CompleteStatus(ctx, s); err != nil {
 				p.report.Errors++
 				p.d.Observer.Observe(ports.Trouble{Scene: v.Stage.SceneID, Op: "complete", Err: err})
@@ -193,6 +218,9 @@ func (p *pass) takeOver(ctx context.Context) error {
 	for _, v := range p.live {
 		if p.now.Sub(v.Renewed) <= staleAfter {
 			continue
+		}
+		if err := p.hold(ctx); err != nil {
+			return err
 		}
 		statuses, asked := p.answers[v.Dispatch]
 		switch {
@@ -234,17 +262,30 @@ func (p *pass) release(ctx context.Context) error {
 }
 
 // purge clears what ended dispatches have left at the hub: their own clear failed, or
-// their process died before it.
+// their process died before it. A hub that cannot be asked leaves the rest, and makes the
+// pass incomplete. Each pass begins with another one, so that none can hold up all others.
 func (p *pass) purge(ctx context.Context) error {
 	ids, err := p.d.Store.Purges(ctx, purgesMax)
 	if err != nil {
 		return err
 	}
-	for _, id := range ids {
-		if p.d.Purge(ctx, id) {
+	for i := range ids {
+		if p.incomplete != nil {
+			p.report.Withheld += len(ids) - i
+			return nil
+		}
+		if err := p.hold(ctx); err != nil {
+			return err
+		}
+		cleared, err := p.d.Purge(ctx, ids[(int(p.r.number)+i)%len(ids)])
+		switch {
+		case cleared:
 			p.report.Purged++
-		} else if p.incomplete != nil {
-			return nil // the hub is away
+		case err != nil:
+			p.incomplete = &IncompleteError{Cause: "hub", Err: err}
+			fallthrough
+		default:
+			p.report.Withheld++
 		}
 	}
 	return nil
@@ -256,6 +297,9 @@ func (p *pass) restore(ctx context.Context) error {
 		if p.incomplete != nil {
 			p.report.Withheld++
 			continue
+		}
+		if err := p.hold(ctx); err != nil {
+			return err
 		}
 		verdict, err := p.d.Store.Restore(ctx, v.Stage)
 		switch {
