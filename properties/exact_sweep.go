@@ -1,6 +1,7 @@
 package properties
 
 import (
+	"maps"
 	"slices"
 	"time"
 
@@ -11,16 +12,25 @@ import (
 
 // exactSweep: what a clear removes at one stroke is all of one dispatch, or all of one
 // book; a sweep that counts as cleared has left no job that was there before it; and it
-// counts as cleared only if the hub echoes the scope that was asked for.
+// counts as cleared only if the hub echoes the scope that was asked for. And a complete
+// pass leaves the hub no job of a dispatch that had ended before it: whoever should have
+// purged it may have died, or found no hub.
 //
-// Proof: the removals, the job that was left, the sweep.
+// Proof: the removals, the job that was left, the sweep or the pass.
 type exactSweep struct {
 	*watch
 	queue   map[string]sim.Event // live jobs by id: how they were accepted
 	stroke  []sim.Event          // what the clear under way has removed
 	resumed map[string]time.Duration
 	echoed  time.Duration // when the hub was last seen to echo scopes
+
+	passed   map[string]time.Duration // by task: when its last pass ended
+	troubled map[string]bool          // by task: it met trouble since
+	forgot   time.Duration            // when Redis last lost what it was told
 }
+
+// purgesMax is how many dispatches one pass purges.
+const purgesMax = 20
 
 // answerMax is more than the time within which the answer to a clear is told.
 const answerMax = 30 * time.Second
@@ -28,10 +38,12 @@ const answerMax = 30 * time.Second
 var (
 	_ eventer = (*exactSweep)(nil)
 	_ ender   = (*exactSweep)(nil)
+	_ loser   = (*exactSweep)(nil)
 )
 
 func newExactSweep(w *watch) any {
-	return &exactSweep{watch: w, queue: map[string]sim.Event{}, resumed: map[string]time.Duration{}, echoed: -2 * answerMax}
+	return &exactSweep{watch: w, queue: map[string]sim.Event{}, resumed: map[string]time.Duration{}, echoed: -2 * answerMax,
+		passed: map[string]time.Duration{}, troubled: map[string]bool{}}
 }
 
 func (p *exactSweep) event(e *sim.Event) {
@@ -45,9 +57,16 @@ func (p *exactSweep) event(e *sim.Event) {
 	switch d := e.Data.(type) {
 	case ports.Swept:
 		p.swept(e, d)
+	case ports.Trouble:
+		p.troubled[e.Process] = true
+	case ports.Pass:
+		p.pass(e, d)
 	default:
-		if e.Kind == "resume" {
+		switch e.Kind {
+		case "resume":
 			p.resumed[e.Subject] = e.At
+		case "evict":
+			p.forgot = e.At
 		}
 	}
 	if !isHub {
@@ -118,6 +137,27 @@ func (p *exactSweep) swept(e *sim.Event, s ports.Swept) {
 	}
 	if left := p.left(s, e.At-answerMax); len(left) > 0 {
 		p.broken(left[0].Subject, append(left, *e), "a sweep of its scope counts as cleared and left the job")
+	}
+}
+
+func (p *exactSweep) lost([]string) { p.forgot = p.World.Elapsed() }
+
+// pass demands of a complete pass, all of which came after the last one of its task, that
+// it has purged what had ended before.
+func (p *exactSweep) pass(e *sim.Event, d ports.Pass) {
+	began, known := p.passed[e.Process]
+	complete := !d.Skipped && d.Cause == "" && !p.troubled[e.Process] && d.Report.Withheld == 0 && d.Report.Purged < purgesMax
+	p.passed[e.Process], p.troubled[e.Process] = e.At, false
+	if !known || !complete {
+		return
+	}
+	for _, id := range slices.Sorted(maps.Keys(p.queue)) {
+		accepted := p.queue[id]
+		of := p.dispatches[accepted.Data.(hub.Event).Job.DispatchID]
+		if of == nil || !of.Ended || of.EndedAt >= began || of.EndedAt <= p.forgot || accepted.At >= of.EndedAt {
+			continue
+		}
+		p.broken(id, []sim.Event{accepted, *e}, "is still at the hub after a complete pass, and %s ended its dispatch %s before", of.EndedBy, e.At-of.EndedAt)
 	}
 }
 

@@ -213,7 +213,27 @@ func TestExactSweep(t *testing.T) {
 		b.wait(time.Minute)
 	}
 	swept := ports.Swept{Dispatch: "d1", Requested: 1, Cleared: 1}
+	ghost := func(between func(*bench), p ports.Pass) func(*bench) {
+		return func(b *bench) {
+			b.begin(s1, "d1", 1)
+			b.hub(hub.Accepted, j1, "")
+			b.wait(time.Second)
+			b.end(s1, "d1", "pending")
+			b.wait(time.Second)
+			b.tell("e1/reconcile", ports.Pass{Cause: "hub"}) // under way as it ended, perhaps
+			b.wait(time.Second)
+			between(b)
+			b.tell("e1/reconcile", p)
+		}
+	}
+	nothing := func(*bench) {}
 	play(t, "exact-sweep", []scene{
+		{"left by a complete pass", ghost(nothing, ports.Pass{}), "is still at the hub after a complete pass"},
+		{"left by an incomplete pass", ghost(nothing, ports.Pass{Cause: "hub"}), ""},
+		{"left by a pass in trouble", ghost(func(b *bench) { b.tell("e1/reconcile", ports.Trouble{}) }, ports.Pass{}), ""},
+		{"left by a pass that has purged its fill", ghost(nothing, ports.Pass{Report: ports.Reconciled{Purged: 20}}), ""},
+		{"left by a pass that the hub did not confirm", ghost(nothing, ports.Pass{Report: ports.Reconciled{Withheld: 1}}), ""},
+		{"purged by a pass", ghost(func(b *bench) { b.hub(hub.Cleared, j1, "dispatch") }, ports.Pass{}), ""},
 		{"a dispatch", func(b *bench) {
 			three(b)
 			b.hub(hub.Cleared, j1, "dispatch")
