@@ -5,17 +5,11 @@ import (
 	"github.com/animastor/orchestra/engine/keys"
 )
 
-// The rules of a circuit (design 5.4.3; spec runtime 2).
-const (
-	tripFailures    = 5       // failures in failureWindowMs open it
-	failureWindowMs = 120_000 // a failure counts for so long
-	coolDownMs      = 60_000  // open for so long, then half-open
-)
-
 // circuit is what Redis says of the breaker of a kind of stage.
 type circuit struct {
-	Opened            int64 // ms; 0: closed
-	Held              bool  // open, by an operator
+	Limits            asset.Profile // of the kind of stage; its breaker's
+	Opened            int64         // ms; 0: closed
+	Held              bool          // open, by an operator
 	Failures, Permits map[string]int64
 }
 
@@ -33,7 +27,7 @@ func (l *ledger) turn(stage string, c *change) {
 		}
 	}
 	hash := l.view.Redis.HGetAll(keys.Breaker(stage))
-	after := circuit{number(hash["opened_at"]), hash["hold"] == "open",
+	after := circuit{l.view.Profile(stage), number(hash["opened_at"]), hash["hold"] == "open",
 		l.scores(keys.BreakerFailures(stage)), l.scores(keys.BreakerPermits(stage))}
 	c.Circuits = append(c.Circuits, turn{stage, l.circuits[stage], after})
 	l.circuits[stage] = after
@@ -51,7 +45,7 @@ func (l *ledger) scores(key string) map[string]int64 {
 // state is what the circuit does at a time in ms: closed, open or half_open.
 func (c circuit) state(now int64) string {
 	switch {
-	case c.Held, c.Opened > 0 && now < c.Opened+coolDownMs:
+	case c.Held, c.Opened > 0 && now < c.Opened+c.Limits.Breaker.CoolDown.Milliseconds():
 		return "open"
 	case c.Opened > 0:
 		return "half_open"

@@ -235,16 +235,17 @@ func (p *fairAccounting) circuit(c *change, d *dispatch) {
 	told := told{t.Before.state(now), t.After.state(now), t.moved(now), t.Before.Permits[d.ID] > now}
 	p.told[d.ID] = told
 	counting := t.Before.Opened == 0
-	failures := after(t.Before.Failures, now-failureWindowMs) + 1
+	limits := p.Profile(t.Stage).Breaker
+	failures := after(t.Before.Failures, now-limits.Window.Milliseconds()) + 1
 	_, own := t.After.Failures[d.ID]
 	some, all := p.machinery(d)
 	how, _ := p.ending(d)
 	fair := false
 	switch told.moved {
 	case "opened":
-		fair = some && (told.probe || counting && failures >= tripFailures)
+		fair = some && (told.probe || counting && failures >= limits.Trip)
 	case "counted":
-		fair = some && counting && own && failures < tripFailures
+		fair = some && counting && own && failures < limits.Trip
 	case "closed":
 		fair = d.Executed && told.probe
 	case "forgiven":
@@ -296,7 +297,7 @@ func (t turn) moved(now int64) string {
 		}
 	}
 	for id, at := range t.Before.Failures { //sim:unordered any will do
-		if _, stands := t.After.Failures[id]; !stands && at > now-failureWindowMs {
+		if _, stands := t.After.Failures[id]; !stands && at > now-t.Before.Limits.Breaker.Window.Milliseconds() {
 			return "forgiven"
 		}
 	}

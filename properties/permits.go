@@ -11,9 +11,9 @@ import (
 )
 
 // permits: nothing is begun through an open circuit; what is begun through a half-open one
-// holds a permit, of which no more are good at once than the stage's limit; a permit is good for no longer
-// than the dispatch may go on without progress, nobody makes it longer, and it goes with its
-// dispatch. While a permit and a slot are free and a stage may be begun, a half-open circuit
+// holds a permit, of which no more are good at once than the stage's limit; a permit is good for no
+// longer than the dispatch may go on without progress, nobody makes it longer, and it goes
+// with its dispatch. While a permit and a slot are free and a stage may be begun, a half-open circuit
 // lets one through within a tick of each replica and two more: so it is left in bounded time.
 //
 // The permit of a dispatch whose end Redis has not seen is good until its deadline.
@@ -69,7 +69,7 @@ func (p *permits) begun(c *change, d *dispatch) {
 		problem = "was begun with a permit, and the circuit is closed"
 	case state == "half_open" && !holds:
 		problem = "was begun through a half-open circuit without a permit"
-	case state == "half_open" && after(circuit.Permits, now) > p.Profile(d.Stage.Stage).Permits:
+	case state == "half_open" && after(circuit.Permits, now) > p.Profile(d.Stage.Stage).Breaker.Permits:
 		problem = "was begun through a half-open circuit beside as many others as it lets through"
 	case state == "half_open" && until > now+p.Profile(d.Stage.Stage).ProgressDeadline.Milliseconds():
 		problem = "holds a permit for " + time.Duration((until-now)*int64(time.Millisecond)).String()
@@ -109,7 +109,7 @@ func (p *permits) tick(e *sim.Event) {
 	for _, stage := range asset.Stages() {
 		c := p.circuits[stage]
 		may := func(id ports.StageID) bool { return id.Stage == stage && p.mayBegin(p.row(id)) }
-		if c.state(now) != "half_open" || after(c.Permits, now) >= p.Profile(stage).Permits ||
+		if c.state(now) != "half_open" || after(c.Permits, now) >= p.Profile(stage).Breaker.Permits ||
 			p.taken(stage) >= p.Profile(stage).Slots || !slices.ContainsFunc(p.Wanted(), may) {
 			delete(p.idle, stage)
 			continue

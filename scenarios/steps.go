@@ -78,8 +78,17 @@ func configure(s *lang.Step, c engine.Config) engine.Config {
 	if s.Args.Has("refill.image") {
 		p.RefillEvery = s.Args.Duration("refill.image")
 	}
+	if s.Args.Has("trip.image") {
+		p.Breaker.Trip = int(s.Args.Count("trip.image"))
+	}
+	if s.Args.Has("window.image") {
+		p.Breaker.Window = s.Args.Duration("window.image")
+	}
+	if s.Args.Has("cooldown.image") {
+		p.Breaker.CoolDown = s.Args.Duration("cooldown.image")
+	}
 	if s.Args.Has("permits.image") {
-		p.Permits = int(s.Args.Count("permits.image"))
+		p.Breaker.Permits = int(s.Args.Count("permits.image"))
 	}
 	c.Profiles = map[string]asset.Profile{asset.Image: p}
 	return c

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/animastor/orchestra/engine/asset"
+	"github.com/animastor/orchestra/engine/guard"
 )
 
 // matrix is schema 6 drawn by hand: a row per state, an x where the move is legal.
@@ -75,7 +76,7 @@ func TestProfiles(t *testing.T) {
 			Stage: want.stage, Slots: want.slots,
 			Lease: want.lease * time.Second, RenewedLease: want.renewed * time.Second, RenewEvery: 30 * time.Second,
 			JobTimeout: want.jobTimeout * time.Minute, ProgressDeadline: want.progressLimit * time.Minute,
-			RetryBudget: 10, RefillEvery: 6 * time.Minute, Permits: 2,
+			RetryBudget: 10, RefillEvery: 6 * time.Minute, Breaker: guard.Published(),
 		}, p)
 		require.True(t, asset.ValidStage(want.stage))
 	}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/animastor/orchestra/engine/guard"
 )
 
 // The stages of a scene.
@@ -32,7 +34,7 @@ type Profile struct {
 	ProgressDeadline time.Duration // since the last progress; then the dispatch is lost: JobTimeout + 5 min
 	RetryBudget      int           // failures that a stage may have in stock
 	RefillEvery      time.Duration // one token of the budget returns in this time (design 5.4.4)
-	Permits          int           // dispatches that a half-open circuit lets through at once (design 5.4.3)
+	Breaker          guard.Breaker // of all stages of the kind (design 5.4.3)
 }
 
 var profiles = []Profile{
@@ -53,7 +55,7 @@ func profile(stage string, slots int, lease, jobTimeout time.Duration) Profile {
 		ProgressDeadline: jobTimeout + 5*time.Minute,
 		RetryBudget:      10,
 		RefillEvery:      6 * time.Minute,
-		Permits:          2,
+		Breaker:          guard.Published(),
 	}
 }
 

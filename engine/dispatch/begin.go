@@ -126,7 +126,7 @@ func (d *Dispatcher) begin(ctx context.Context, l *live) (store.BeginReply, erro
 	p := d.Profile(l.stage.Stage)
 	args := store.BeginArgs{Stage: l.stage, Dispatch: l.dispatch, Holder: d.holder, Generation: l.generation,
 		Version: l.version, Lease: p.Lease, Slots: p.Slots, Jobs: l.jobIDs(),
-		Permits: p.Permits, Permit: p.ProgressDeadline}
+		Breaker: p.Breaker, Permit: p.ProgressDeadline}
 	for try := 1; ; try++ {
 		begun, err := d.Store.Begin(ctx, args)
 		if err == nil || try == 3 || !errors.Is(err, store.ErrAmbiguous) {

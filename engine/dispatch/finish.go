@@ -33,7 +33,7 @@ func (d *Dispatcher) finish(ctx context.Context, l *live, e ending) bool {
 	args := store.FinishArgs{Stage: l.stage, Dispatch: l.dispatch, Caller: l.holder, Outcome: e.outcome, State: e.state,
 		Reason: e.verdict.Reason, Bucket: e.verdict.Bucket, Window: e.verdict.Window,
 		Idle: cmp.Or(e.idle, store.Keep), Budget: cmp.Or(e.budget, store.Keep), BudgetLimit: p.RetryBudget, Refill: p.RefillEvery,
-		Evidence: e.evidence, Purge: e.left}
+		Breaker: p.Breaker, Evidence: e.evidence, Purge: e.left}
 	if !e.left {
 		args.Jobs = l.jobIDs()
 	}

@@ -1,6 +1,6 @@
 // Package guard holds the rules of the circuit breaker: when it trips, how long it
-// stays open, and what an execution tells it. There is one breaker for each stage, shared
-// by all replicas.
+// stays open, how many probes a half-open one lets through, and what an execution
+// tells it. There is one breaker for each stage, shared by all replicas.
 //
 // Invariants:
 //
@@ -10,9 +10,8 @@
 //   - Permits belong to dispatch ids and carry deadlines, so that none is lost with
 //     its holder (CB3, CB9).
 //
-// Not for: keeping state (scripts begin and finish do, on Redis' time), or how many probes
-// a half-open circuit lets through, and the retry budget: these numbers are the stage's
-// own (asset.Profile).
+// Not for: keeping state (scripts begin and finish do, on Redis' time), or the retry
+// budget, whose numbers are the stage's own (asset.Profile).
 package guard
 
 import (
@@ -21,20 +20,17 @@ import (
 	"github.com/animastor/orchestra/engine/outcome"
 )
 
-// Breaker is how the breaker of a stage behaves. The zero value is the published one.
+// Breaker is how the breaker of a stage behaves.
 type Breaker struct {
 	Trip     int           // failures within Window that open it
 	Window   time.Duration // a real window: a failure counts for so long
 	CoolDown time.Duration // open for so long, then half-open
+	Permits  int           // dispatches that a half-open one lets through at once
 }
 
-// OrPublished returns the breaker, or the published one (spec runtime 2) for the zero
-// value.
-func (b Breaker) OrPublished() Breaker {
-	if b == (Breaker{}) {
-		return Breaker{Trip: 5, Window: 120 * time.Second, CoolDown: 60 * time.Second}
-	}
-	return b
+// Published is the breaker of every stage, unless it is configured (spec runtime 2).
+func Published() Breaker {
+	return Breaker{Trip: 5, Window: 120 * time.Second, CoolDown: 60 * time.Second, Permits: 2}
 }
 
 // Evidence is what the end of a dispatch tells the breaker.

@@ -41,7 +41,6 @@ type BeginArgs struct {
 	Lease      time.Duration
 	Slots      int           // live dispatches that the kind of stage may have
 	Breaker    guard.Breaker // of the kind of stage
-	Permits    int           // dispatches that a half-open circuit lets through at once
 	Permit     time.Duration // how long a probe may take before its permit lapses
 	Jobs       []string      // job ids (keys.Job)
 }
@@ -60,7 +59,7 @@ type BeginReply struct {
 // intent_corrupt, intent_not_active, stale_intent, not_dispatchable, deferred_capacity, backoff,
 // duplicate, circuit_open, half_open_limit, backpressure. Called again for the live dispatch it says OK again.
 func (s *Store) Begin(ctx context.Context, a BeginArgs) (BeginReply, error) {
-	b, line := a.Breaker.OrPublished(), Line{Kind: LineStarted, Dispatch: a.Dispatch, Stage: a.Stage}
+	line := Line{Kind: LineStarted, Dispatch: a.Dispatch, Stage: a.Stage}
 	r, err := s.run(ctx, &scripts.begin, a.Stage.String(),
 		[]string{
 			keys.AssetState(a.Stage.SceneID), keys.Intent(a.Stage), keys.Lease(a.Stage), keys.Dispatch(a.Stage),
@@ -68,7 +67,7 @@ func (s *Store) Begin(ctx context.Context, a BeginArgs) (BeginReply, error) {
 			keys.Breaker(a.Stage.Stage), keys.BreakerPermits(a.Stage.Stage),
 		},
 		with([]any{a.Stage.Stage, a.Dispatch, a.Holder, a.Generation, a.Version, a.Mark, millis("lease", a.Lease), a.Slots, line.String(),
-			millis("cool-down", b.CoolDown), a.Permits, millis("permit", a.Permit)},
+			millis("cool-down", a.Breaker.CoolDown), a.Breaker.Permits, millis("permit", a.Permit)},
 			a.Jobs...)...)
 	if err != nil {
 		return BeginReply{}, err

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/animastor/orchestra/engine/guard"
 	"github.com/animastor/orchestra/engine/outcome"
 	"github.com/animastor/orchestra/engine/store"
 )
@@ -40,7 +41,7 @@ const (
 func begin(w *world) (store.BeginReply, error) {
 	return w.Begin(ctx, store.BeginArgs{
 		Stage: stage, Dispatch: "d1", Holder: "h1", Generation: 3, Version: 7, Mark: 9,
-		Lease: 1200 * time.Second, Slots: 2, Jobs: []string{job1, job2}, Permits: 2, Permit: 1500 * time.Second,
+		Lease: 1200 * time.Second, Slots: 2, Jobs: []string{job1, job2}, Breaker: guard.Published(), Permit: 1500 * time.Second,
 	})
 }
 
@@ -133,7 +134,7 @@ func TestBegin(t *testing.T) {
 func TestBeginWithoutJobs(t *testing.T) {
 	w := newWorld(t)
 	w.do(pending)
-	_, err := w.Begin(ctx, store.BeginArgs{Stage: stage, Dispatch: "d1", Holder: "h1", Generation: 3, Lease: time.Second, Slots: 1,
+	_, err := w.Begin(ctx, store.BeginArgs{Stage: stage, Dispatch: "d1", Holder: "h1", Generation: 3, Breaker: guard.Published(), Lease: time.Second, Slots: 1,
 		Permit: time.Second})
 	require.NoError(t, err)
 	require.False(t, w.redis.Exists("animastor:dispatch-jobs:d1"))

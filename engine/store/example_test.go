@@ -9,6 +9,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/animastor/orchestra/engine/asset"
+	"github.com/animastor/orchestra/engine/guard"
 	"github.com/animastor/orchestra/engine/keys"
 	"github.com/animastor/orchestra/engine/store"
 )
@@ -30,12 +31,12 @@ func Example() {
 
 	job := keys.Job(stage, "u1", intent.Generation)
 	begun, err := s.Begin(ctx, store.BeginArgs{
-		Stage: stage, Dispatch: "d1", Holder: "e1.1", Generation: intent.Generation, Lease: 20 * time.Minute, Permits: 2, Permit: 25 * time.Minute, Slots: 4, Jobs: []string{job},
+		Stage: stage, Dispatch: "d1", Holder: "e1.1", Generation: intent.Generation, Lease: 20 * time.Minute, Breaker: guard.Published(), Permit: 25 * time.Minute, Slots: 4, Jobs: []string{job},
 	})
 	fmt.Println("begin:", begun.Verdict, begun.Fence, err)
 
 	again, err := s.Begin(ctx, store.BeginArgs{
-		Stage: stage, Dispatch: "d2", Holder: "e2.1", Generation: intent.Generation, Lease: 20 * time.Minute, Permits: 2, Permit: 25 * time.Minute, Slots: 4,
+		Stage: stage, Dispatch: "d2", Holder: "e2.1", Generation: intent.Generation, Lease: 20 * time.Minute, Breaker: guard.Published(), Permit: 25 * time.Minute, Slots: 4,
 	})
 	fmt.Println("begin by another:", again.Verdict, err)
 
@@ -46,7 +47,7 @@ func Example() {
 
 	end, err := s.Finish(ctx, store.FinishArgs{
 		Stage: stage, Dispatch: "d1", Caller: "e1.1", Outcome: "ready", State: asset.Ready,
-		Idle: store.Reset, Budget: store.Reset, BudgetLimit: 10, Refill: 6 * time.Minute,
+		Idle: store.Reset, Budget: store.Reset, BudgetLimit: 10, Refill: 6 * time.Minute, Breaker: guard.Published(),
 	})
 	fmt.Println("finish:", end.Verdict, end.State, err)
 

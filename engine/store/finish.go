@@ -71,7 +71,7 @@ type FinishReply struct {
 // at the third attempt without progress that opens no window: min(60, 10 * 2^(n-3)) s. A
 // charge that leaves no token makes the stage failed, with retry_budget_exhausted.
 func (s *Store) Finish(ctx context.Context, a FinishArgs) (FinishReply, error) {
-	b, line := a.Breaker.OrPublished(), Line{Kind: LineFinished, Dispatch: a.Dispatch, Outcome: a.Outcome, Reason: a.Reason, Stage: a.Stage}
+	b, line := a.Breaker, Line{Kind: LineFinished, Dispatch: a.Dispatch, Outcome: a.Outcome, Reason: a.Reason, Stage: a.Stage}
 	names := []string{
 		keys.AssetState(a.Stage.SceneID), keys.Lease(a.Stage), keys.Dispatch(a.Stage), keys.DispatchJobs(a.Dispatch),
 		keys.Slots(a.Stage.Stage), keys.DispatchCompleted(a.Stage, a.Dispatch), keys.Deferred(a.Stage),

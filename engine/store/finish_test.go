@@ -34,6 +34,7 @@ func finishWith(change func(*store.FinishArgs)) func(*world) (store.FinishReply,
 		Stage: stage, Dispatch: "d1", Caller: "h1", Outcome: "nothing", State: asset.Pending,
 		Reason: outcome.NoWorkerAvailable, Bucket: outcome.Capacity, Window: 60 * time.Second,
 		Idle: store.Increase, Budget: store.Keep, BudgetLimit: 10, Refill: 6 * time.Minute, Jobs: []string{job1, job2},
+		Breaker: guard.Published(),
 	}
 	change(&a)
 	return func(w *world) (store.FinishReply, error) { return w.Finish(ctx, a) }

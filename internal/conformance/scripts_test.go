@@ -74,10 +74,10 @@ func (u universe) dispatchCalls(t *rapid.T) []func(*store.Store) error {
 	lease := oneOf(t, time.Minute, time.Millisecond, 3*time.Millisecond, 1380*time.Second)
 	jobs := oneOf(t, u.jobs, u.jobs[:1], nil)
 	generation := oneOf[int64](t, 3, 3, 3, 3, 3, 3, 3, 3, 2, 4)
-	breaker := guard.Breaker{Trip: 1 + evenly(t, 3), Window: time.Minute, CoolDown: oneOf(t, 3*time.Millisecond, time.Minute)}
+	breaker := guard.Breaker{Trip: 1 + evenly(t, 3), Window: time.Minute, CoolDown: oneOf(t, 3*time.Millisecond, time.Minute), Permits: 1 + evenly(t, 2)}
 	state, op := oneOf(t, "pending", "ready", "dirty", "failed"), oneOf(t, store.Charge, store.Reset, store.Keep)
 	begin := store.BeginArgs{Stage: u.stage, Dispatch: oneOf(t, newDispatch, newDispatch, u.dispatches[0]), Holder: h, Generation: generation,
-		Version: 7, Mark: 9, Lease: lease, Slots: oneOf(t, 4, 1, 0), Breaker: breaker, Permits: 1 + evenly(t, 2), Permit: lease, Jobs: jobs}
+		Version: 7, Mark: 9, Lease: lease, Slots: oneOf(t, 4, 1, 0), Breaker: breaker, Permit: lease, Jobs: jobs}
 	admit := store.AdmitArgs{Stage: u.stage, Dispatch: d, Holder: h, Generation: generation, Fence: 5, Job: job, Payload: "p", Lease: lease}
 	accept := store.AcceptArgs{Stage: u.stage, Dispatch: d, Fence: 5, Generation: generation, Job: job,
 		State: oneOf(t, store.JobDone, store.JobFailed), Result: oneOf(t, hostile...)}

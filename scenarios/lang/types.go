@@ -111,6 +111,18 @@ func parseDuration(sc *scope, w syntax.Word) (any, *syntax.Error) {
 	return d, err
 }
 
+// typePeriod is a Duration that is more than none.
+var typePeriod = Type{"DURATION", "", parsePeriod}
+
+// parsePeriod takes whole milliseconds, as Redis does, and at least one.
+func parsePeriod(sc *scope, w syntax.Word) (any, *syntax.Error) {
+	d, err := parseDuration(sc, w)
+	if err == nil && (d.(time.Duration) <= 0 || d.(time.Duration)%time.Millisecond != 0) {
+		return nil, fail(w, "as in 30s", "bad duration %s: it must be whole milliseconds, and at least one", w.Raw)
+	}
+	return d, err
+}
+
 // ends cuts `a..b`; a word without dots is both ends.
 func ends(w syntax.Word) (lo, hi syntax.Word) {
 	left, right, found := strings.Cut(w.Raw, "..")

@@ -181,7 +181,7 @@ func drawCall(t *rapid.T, name string) func(context.Context, *store.Store) {
 	case "begin":
 		a := store.BeginArgs{Stage: twinStage, Dispatch: oneOf(t, "d1", "d2", "d9", "d9"), Holder: h, Generation: generation, Version: 7, Mark: 9,
 			Lease: lease, Slots: oneOf(t, 0, 1, 1, 4), Jobs: jobs, Permit: lease,
-			Breaker: guard.Breaker{Trip: 2, Window: time.Minute, CoolDown: oneOf(t, time.Millisecond, time.Minute)}, Permits: 1 + evenly(t, 2)}
+			Breaker: guard.Breaker{Trip: 2, Window: time.Minute, CoolDown: oneOf(t, time.Millisecond, time.Minute), Permits: 1 + evenly(t, 2)}}
 		return func(ctx context.Context, s *store.Store) { _, _ = s.Begin(ctx, a) }
 	case "renew":
 		return func(ctx context.Context, s *store.Store) {

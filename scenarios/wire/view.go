@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/animastor/orchestra/engine/asset"
-	"github.com/animastor/orchestra/engine/guard"
 	"github.com/animastor/orchestra/engine/keys"
 	"github.com/animastor/orchestra/engine/store"
 	"github.com/animastor/orchestra/fakes/hub"
@@ -104,7 +103,7 @@ func (w *World) Circuit(stage string) string {
 	b := w.Redis.Peek().HGetAll(keys.Breaker(stage))
 	opened := number(b["opened_at"])
 	switch {
-	case b["hold"] == "open", opened > 0 && w.nowMs() < opened+guard.Breaker{}.OrPublished().CoolDown.Milliseconds():
+	case b["hold"] == "open", opened > 0 && w.nowMs() < opened+w.profile(stage).Breaker.CoolDown.Milliseconds():
 		return "open"
 	case opened > 0:
 		return "half_open"
