@@ -1,0 +1,102 @@
+package pointers_test
+
+import (
+	"context"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/animastor/orchestra/fakes/pointers"
+	"github.com/animastor/orchestra/ports"
+	"github.com/animastor/orchestra/ports/pointerstest"
+	"github.com/animastor/orchestra/sim"
+)
+
+var scene = ports.SceneID{Book: "b1", Chapter: "c1", Scene: "s1"}
+
+// live runs do in a process of a world of its own.
+func live(t *testing.T, rule sim.Rule, do func(context.Context, *pointers.Store)) {
+	t.Helper()
+	w := sim.New(sim.Options{Seed: 1, Latency: map[string]sim.Latency{"pg": {Min: 1, Max: time.Millisecond}}})
+	defer w.Close()
+	if rule.Effect != "" {
+		rule.Match = func(n sim.CallName) bool { return n.Service == "pg" && n.Verb != "mark" && n.Verb != "publish" }
+		w.Inject(rule)
+	}
+	p, store, ended := w.Process("p"), pointers.New(w), false
+	p.Go(p.Context(), "main", func(ctx context.Context) {
+		ctx, cancel := p.WithTimeout(ctx, time.Hour)
+		defer cancel()
+		do(ctx, store)
+		ended = true
+	})
+	w.RunFor(2 * time.Hour)
+	require.Empty(t, w.Failures())
+	require.Empty(t, w.Unfired())
+	require.True(t, ended)
+}
+
+func TestConformance(t *testing.T) {
+	for _, c := range pointerstest.Cases() {
+		t.Run(c.Name, func(t *testing.T) {
+			live(t, sim.Rule{}, func(ctx context.Context, s *pointers.Store) { require.NoError(t, c.Run(ctx, s)) })
+		})
+	}
+}
+
+// What each fault makes of reading two pointers, or two hundred, of which one was published
+// after all others.
+func TestFaults(t *testing.T) {
+	tests := []struct {
+		effect string
+		rows   int
+		want   int
+		err    error
+	}{
+		{"unreadable", 2, 0, ports.ErrUnreadable},
+		{"refuse", 2, 0, ports.ErrUnreadable},
+		{"hang", 2, 0, ports.ErrUnreadable},
+		{"undecodable", 2, 0, ports.ErrUndecodable},
+		{"partial", 2, 0, ports.ErrUnreadable},
+		{"partial", 200, 0, ports.ErrUnreadable},
+		{"partial", 0, 0, ports.ErrUnreadable},
+		{"empty", 2, 0, nil},
+		{"stale", 2, 1, nil},
+		{"stale", 200, 199, nil},
+	}
+	for _, test := range tests {
+		t.Run(test.effect+" "+strconv.Itoa(test.rows), func(t *testing.T) {
+			live(t, sim.Rule{Effect: test.effect}, func(ctx context.Context, s *pointers.Store) {
+				for i := range test.rows {
+					_, err := s.Publish(ctx, scene, ports.Pointer{Unit: "u" + strconv.Itoa(i)})
+					require.NoError(t, err)
+				}
+				got, err := ports.AllPublished(ctx, s, scene)
+				require.ErrorIs(t, err, test.err)
+				if err == nil {
+					require.Len(t, got, test.want)
+				}
+			})
+		})
+	}
+}
+
+// A write whose answer is lost was carried out.
+func TestLostCommit(t *testing.T) {
+	live(t, sim.Rule{Effect: "lost"}, func(ctx context.Context, s *pointers.Store) {
+		n, err := s.Mark(ctx, scene, []string{"u1"})
+		require.NoError(t, err)
+		require.ErrorIs(t, s.Settle(ctx, scene, "u1", n), ports.ErrUnreadable)
+		require.Empty(t, s.MarksOf(scene))
+	})
+}
+
+func TestTombstoneUnknown(t *testing.T) {
+	live(t, sim.Rule{Effect: "unreadable"}, func(ctx context.Context, s *pointers.Store) {
+		got, err := s.Buried(ctx, "b1")
+		require.Equal(t, ports.Unknown, got)
+		require.ErrorIs(t, err, ports.ErrUnreadable)
+	})
+}
