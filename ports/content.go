@@ -14,9 +14,10 @@ type Unit struct {
 // Scene is what the engine must know of a scene to plan its work.
 type Scene struct {
 	SceneID
-	Version int64           // content version; grows with every edit
-	Layers  map[string]bool // enabled stages
-	Units   []Unit          // image units, in order
+	Version   int64           // content version; grows with every edit
+	Workspace string          // whose private workers may serve the scene, too; "": nobody's
+	Layers    map[string]bool // enabled stages
+	Units     []Unit          // image units, in order
 }
 
 // ErrNoScene says that the book is readable and holds no such scene.

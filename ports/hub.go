@@ -18,6 +18,7 @@ type Job struct {
 	Generation int64  `json:"generation"`
 	Fence      int64  `json:"fence"`
 	Version    int64  `json:"version"`
+	Workspace  string `json:"workspace_id,omitempty"` // whose private workers may take it, too
 	Payload    string `json:"payload"`
 }
 
@@ -78,12 +79,33 @@ type Cleared struct {
 	} `json:"scope"`
 }
 
-// Worker is one GPU worker as the hub lists it.
+// Worker is one GPU worker as the hub lists it. Whether it lives, and whether it is
+// shared now, the hub says by its own clock (WM2).
 type Worker struct {
-	ID    string `json:"id"`
-	Type  string `json:"type"` // the stage it works for
-	Alive bool   `json:"alive"`
-	Busy  bool   `json:"busy"`
+	ID        string `json:"id"`
+	Type      string `json:"type"` // the stage it works for
+	Alive     bool   `json:"alive"`
+	Busy      bool   `json:"busy"`
+	Scope     string `json:"scope"`                  // ScopeSystem, ScopePrivate
+	Workspace string `json:"workspace_id,omitempty"` // whose it is, if private
+	Shared    bool   `json:"shared,omitempty"`       // private, and lent to everybody for now
+}
+
+// The scopes of a worker.
+const (
+	ScopeSystem  = "system"  // for every book
+	ScopePrivate = "private" // for the books of its workspace; while it is shared, for all
+)
+
+// Global says whether every workspace may use the worker. What is neither of the
+// scopes is for nobody (spec runtime 4.14).
+func (w Worker) Global() bool {
+	return w.Scope == ScopeSystem || w.Scope == ScopePrivate && w.Workspace != "" && w.Shared
+}
+
+// Serves says whether the worker may take a job of a workspace.
+func (w Worker) Serves(workspace string) bool {
+	return w.Global() || w.Scope == ScopePrivate && w.Workspace != "" && w.Workspace == workspace
 }
 
 // Hub is the job hub. Every method makes exactly one request, without retries of

@@ -151,14 +151,21 @@ func (r *run) do(s *lang.Step) {
 func (r *run) book(s *lang.Step) {
 	for _, b := range r.prog.Books {
 		if b.ID == s.Args.Text("id") {
-			r.w.AddBook(wire.Book{ID: b.ID, Chapters: b.Chapters, Scenes: b.Scenes, Stages: b.Stages, Units: b.Units, State: b.State})
+			r.w.AddBook(wire.Book{ID: b.ID, Chapters: b.Chapters, Scenes: b.Scenes, Stages: b.Stages, Units: b.Units, Workspace: b.Workspace, State: b.State})
 		}
 	}
 }
 
 func (r *run) workers(s *lang.Step) {
 	d := s.Args.DurationRange("job")
-	r.w.SetWorkers(asset.Image, int(s.Args.Count("image")), d.Min, d.Max)
+	w := wire.Workers{Kind: asset.Image, N: int(s.Args.Count("image")), JobMin: d.Min, JobMax: d.Max}
+	if s.Args.Has("workspace") {
+		w.Workspace = s.Args.Text("workspace")
+	}
+	if s.Args.Has("shared") {
+		w.Shared = s.Args.Duration("shared")
+	}
+	r.w.SetWorkers(w)
 }
 
 func (r *run) hub(s *lang.Step) {

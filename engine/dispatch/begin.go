@@ -54,7 +54,7 @@ func (d *Dispatcher) Start(ctx context.Context, v store.StageView) Started {
 		return Started{Answer: Unread}
 	}
 	l := &live{stage: v.Stage, dispatch: "dispatch-" + d.Runtime.Token(), generation: v.Intent.Generation,
-		version: w.scene.Version, floor: v.Floor, holder: d.holder, started: d.Runtime.Now()}
+		version: w.scene.Version, workspace: w.scene.Workspace, floor: v.Floor, holder: d.holder, started: d.Runtime.Now()}
 	for _, unit := range w.plan.Units {
 		l.jobs = append(l.jobs, &job{id: keys.Job(l.stage, unit, l.generation), unit: unit, state: outstanding})
 	}

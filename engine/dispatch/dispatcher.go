@@ -86,6 +86,7 @@ type live struct {
 	generation int64
 	fence      int64
 	version    int64
+	workspace  string // of the scene, for the first posts; later ones read the content again
 	floor      int64
 	holder     string // in whose name it is renewed; each adoption has its own
 	started    time.Time

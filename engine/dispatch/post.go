@@ -30,17 +30,17 @@ func (d *Dispatcher) offer(ctx context.Context, l *live, j *job) {
 // compose makes the job's request of what the content says now: a scene that was
 // edited since the first try must not pass for the same job (receipt_conflict).
 func (d *Dispatcher) compose(ctx context.Context, l *live, j *job) (ports.Job, error) {
-	version := l.version
+	version, workspace := l.version, l.workspace
 	if j.posts > 0 {
 		scene, err := d.Content.Scene(ctx, l.stage.SceneID)
 		if err != nil {
 			return ports.Job{}, err
 		}
-		version = scene.Version
+		version, workspace = scene.Version, scene.Workspace
 	}
 	s := l.stage
 	return ports.Job{JobID: j.id, DispatchID: l.dispatch, BookID: s.Book, ChapterID: s.Chapter, SceneID: s.Scene,
-		Stage: s.Stage, UnitID: j.unit, Generation: l.generation, Fence: l.fence, Version: version,
+		Stage: s.Stage, UnitID: j.unit, Generation: l.generation, Fence: l.fence, Version: version, Workspace: workspace,
 		Payload: "version=" + strconv.FormatInt(version, 10)}, nil
 }
 

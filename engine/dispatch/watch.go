@@ -6,6 +6,7 @@ import (
 
 	"github.com/animastor/orchestra/engine/asset"
 	"github.com/animastor/orchestra/engine/guard"
+	"github.com/animastor/orchestra/engine/health"
 	"github.com/animastor/orchestra/engine/keys"
 	"github.com/animastor/orchestra/engine/outcome"
 	"github.com/animastor/orchestra/engine/store"
@@ -162,7 +163,7 @@ func (d *Dispatcher) poll(ctx context.Context, l *live) {
 	for _, s := range statuses {
 		at[s.JobID] = s
 	}
-	running, progress := false, int64(0)
+	running, queued, progress := false, false, int64(0)
 	for _, j := range l.jobs {
 		s, found := at[j.id]
 		switch {
@@ -176,15 +177,29 @@ func (d *Dispatcher) poll(ctx context.Context, l *live) {
 			}
 		case s.State == ports.JobRunning:
 			running, progress = true, max(progress, s.ProgressAt)
+		default:
+			queued = true
 		}
 	}
+	waiting := running || queued && d.idle(ctx, l)
 	now := d.Runtime.Now()
-	if !running || progress != l.progress || l.seen.IsZero() {
+	if !waiting || progress != l.progress || l.seen.IsZero() {
 		l.progress, l.seen = progress, now
 	}
 	if now.Sub(l.seen) > d.Profile(l.stage.Stage).ProgressDeadline {
-		d.lose(ctx, l, true)
+		d.lose(ctx, l, running)
 	}
+}
+
+// idle says whether a worker that may take the dispatch's queued jobs is idle: only then
+// does their time run. One that could not be asked for proves nothing.
+func (d *Dispatcher) idle(ctx context.Context, l *live) bool {
+	workers, err := d.Hub.Workers(ctx)
+	if err != nil {
+		d.trouble(l.stage.SceneID, "ask for workers", err)
+		return false
+	}
+	return health.Of(workers, l.stage.Stage, l.workspace).Idle() > 0
 }
 
 // lose ends a dispatch that makes no progress, or that nobody looked after. It

@@ -114,7 +114,7 @@ func TestPostNeedsALiveWorker(t *testing.T) {
 		require.Equal(t, "503 no_worker_available", r.post(ctx, job("u2", 1)))
 		list, err := r.client.Workers(ctx)
 		require.NoError(t, err)
-		require.Equal(t, []ports.Worker{{ID: "a1", Type: "audio"}, {ID: "w1", Type: "image"}}, list)
+		require.Equal(t, []ports.Worker{{ID: "a1", Type: "audio", Scope: "system"}, {ID: "w1", Type: "image", Scope: "system"}}, list)
 	})
 	require.Equal(t, hub.Counts{Posts: 4, Accepted: 1}, r.hub.Counts(job("u1", 1).StageID()))
 }

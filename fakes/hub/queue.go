@@ -21,7 +21,7 @@ type job struct {
 func (j *job) live() bool { return j.State == ports.JobQueued || j.State == ports.JobRunning }
 
 type worker struct {
-	kind   string // the stage it works for
+	Hello
 	seenAt time.Duration
 	job    *job // the one it runs; nil: idle
 }
@@ -105,46 +105,56 @@ func (h *Hub) judge(p ports.Job) *refusal {
 		return &refusal{409, "duplicate_pending", old.DispatchID}
 	}
 	full := h.opts.Capacity > 0 && len(h.queues[p.Stage]) >= h.opts.Capacity
-	if full || !h.staffed(p.Stage) {
+	if full || !h.staffed(p) {
 		return &refusal{status: 503, reason: "no_worker_available"}
 	}
 	return nil
 }
 
-// staffed says whether a worker for the stage lives.
-func (h *Hub) staffed(stage string) bool {
-	for _, w := range h.workers { //sim:unordered it only asks whether there is one
-		if w.kind == stage && !h.silent(w) {
+// staffed says whether a worker lives that may take the job.
+func (h *Hub) staffed(p ports.Job) bool {
+	for id, w := range h.workers { //sim:unordered it only asks whether there is one
+		if seen := h.listed(id, w); seen.Alive && seen.Type == p.Stage && seen.Serves(p.Workspace) {
 			return true
 		}
 	}
 	return false
 }
 
+// listed is a worker as the hub lists it.
+func (h *Hub) listed(id string, w *worker) ports.Worker {
+	return ports.Worker{ID: id, Type: w.Type, Alive: !h.silent(w), Busy: w.job != nil, Scope: w.Scope, Workspace: w.Workspace,
+		Shared: w.SharedUntil > h.p.Now().UnixMilli()}
+}
+
 // seen takes a sign of life.
-func (h *Hub) seen(id, kind string) *worker {
+func (h *Hub) seen(id string, hello Hello) *worker {
 	w := h.workers[id]
 	if w == nil {
 		w = &worker{}
 		h.workers[id] = w
 	}
-	w.kind, w.seenAt = kind, h.w.Elapsed()
+	if hello.Scope == "" {
+		hello.Scope = ports.ScopeSystem
+	}
+	w.Hello, w.seenAt = hello, h.w.Elapsed()
 	return w
 }
 
-// claim gives a worker the oldest job of its type, or nil. A worker that runs a
+// claim gives a worker the oldest job that it may take, or nil. A worker that runs a
 // job and asks for one has forgotten it: it was restarted, or never had the answer.
-func (h *Hub) claim(id, kind string) *job {
-	w := h.seen(id, kind)
+func (h *Hub) claim(id string, hello Hello) *job {
+	w := h.seen(id, hello)
 	if w.job != nil {
 		h.requeue(w, "forgotten")
 	}
-	queue := h.queues[kind]
-	if len(queue) == 0 {
+	listed, queue := h.listed(id, w), h.queues[hello.Type]
+	at := slices.IndexFunc(queue, func(j *job) bool { return listed.Serves(j.Workspace) })
+	if at < 0 {
 		return nil
 	}
-	j := queue[0]
-	h.queues[kind] = queue[1:]
+	j := queue[at]
+	h.queues[hello.Type] = slices.Delete(queue, at, at+1)
 	j.State, j.worker, w.job = ports.JobRunning, id, j
 	j.runs++
 	h.progressed(j)

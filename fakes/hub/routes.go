@@ -2,7 +2,6 @@ package hub
 
 import (
 	"encoding/json"
-
 	"maps"
 	"net/http"
 	"slices"
@@ -17,6 +16,14 @@ const requestBytesMax = 1 << 20
 type Claim struct {
 	ports.Job
 	Run int `json:"run"`
+}
+
+// Hello is what a worker says of itself with each heartbeat and claim.
+type Hello struct {
+	Type        string `json:"type"`                   // the stage it works for
+	Scope       string `json:"scope,omitempty"`        // ports.ScopeSystem if it says nothing (WM1)
+	Workspace   string `json:"workspace_id,omitempty"` // whose it is, if private
+	SharedUntil int64  `json:"shared_until,omitempty"` // ms since the epoch, by the hub's clock; 0: it is not (WM4)
 }
 
 // Progress is what a worker reports while it runs a job.
@@ -156,41 +163,38 @@ func (h *Hub) onClear(r *http.Request) (int, any) {
 func (h *Hub) onWorkers(*http.Request) (int, any) {
 	list := []ports.Worker{}
 	for _, id := range slices.Sorted(maps.Keys(h.workers)) {
-		w := h.workers[id]
-		list = append(list, ports.Worker{ID: id, Type: w.kind, Alive: !h.silent(w), Busy: w.job != nil})
+		list = append(list, h.listed(id, h.workers[id]))
 	}
 	return http.StatusOK, map[string]any{"workers": list}
 }
 
-// kind reads the body of a heartbeat or claim.
-func kind(r *http.Request) (string, any) {
-	var body struct {
-		Type string `json:"type"`
-	}
+// hello reads the body of a heartbeat or claim.
+func hello(r *http.Request) (Hello, any) {
+	var body Hello
 	bad := read(r, &body, func() string {
 		if body.Type == "" {
 			return "type"
 		}
 		return ""
 	})
-	return body.Type, bad
+	return body, bad
 }
 
 func (h *Hub) onHeartbeat(r *http.Request) (int, any) {
-	kind, bad := kind(r)
+	hello, bad := hello(r)
 	if bad != nil {
 		return http.StatusBadRequest, bad
 	}
-	h.seen(r.PathValue("id"), kind)
+	h.seen(r.PathValue("id"), hello)
 	return http.StatusNoContent, nil
 }
 
 func (h *Hub) onClaim(r *http.Request) (int, any) {
-	kind, bad := kind(r)
+	hello, bad := hello(r)
 	if bad != nil {
 		return http.StatusBadRequest, bad
 	}
-	j := h.claim(r.PathValue("id"), kind)
+	j := h.claim(r.PathValue("id"), hello)
 	if j == nil {
 		return http.StatusNoContent, nil
 	}

@@ -13,10 +13,12 @@ import (
 // Spec describes the workers of one type. Zero durations are replaced by the
 // values in brackets.
 type Spec struct {
-	Type string                               // the stage that they work for
-	N    int                                  // how many there are at first
-	Path func(ports.Job) string               // of the artifact that a job makes
-	Hub  func(*sim.Process) http.RoundTripper // the way to the hub: hub.Hub.Transport
+	Type        string                               // the stage that they work for
+	N           int                                  // how many there are at first
+	Workspace   string                               // whose private workers they are; "": the system's
+	SharedUntil int64                                // ms since the epoch, by the hub's clock; 0: private ones are not shared
+	Path        func(ports.Job) string               // of the artifact that a job makes
+	Hub         func(*sim.Process) http.RoundTripper // the way to the hub: hub.Hub.Transport
 
 	APIKey         string
 	JobTimeMin     time.Duration // [20 s]
@@ -77,6 +79,10 @@ func (p *Pool) SetJobTime(least, most time.Duration) {
 	p.spec.JobTimeMin, p.spec.JobTimeMax = least, max(least, most)
 }
 
+// Share lends private workers to everybody until an instant of the hub's clock, in ms
+// since the epoch; 0 ends it. They tell the hub with their next heartbeat.
+func (p *Pool) Share(untilMs int64) { p.spec.SharedUntil = untilMs }
+
 // Processes lists the workers' processes, dead ones included.
 func (p *Pool) Processes() []*sim.Process {
 	list := make([]*sim.Process, p.n)
@@ -93,7 +99,11 @@ func (p *Pool) Restart(worker *sim.Process) {
 }
 
 func (p *Pool) process(number int) *sim.Process {
-	return p.w.Process(p.spec.Type + "-" + strconv.Itoa(number))
+	name := p.spec.Type + "-"
+	if p.spec.Workspace != "" {
+		name += p.spec.Workspace + "-"
+	}
+	return p.w.Process(name + strconv.Itoa(number))
 }
 
 func (p *Pool) run(process *sim.Process) {

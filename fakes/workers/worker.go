@@ -33,18 +33,24 @@ type worker struct {
 
 func (k *worker) heartbeat(ctx context.Context) {
 	for ctx.Err() == nil {
-		_, _ = k.send(ctx, "/workers/"+k.Name()+"/heartbeat", k.kind(), nil) // the next one may get through
+		_, _ = k.send(ctx, "/workers/"+k.Name()+"/heartbeat", k.hello(), nil) // the next one may get through
 		_ = k.Sleep(ctx, k.spec.HeartbeatEvery)
 	}
 }
 
-func (k *worker) kind() any { return map[string]string{"type": k.spec.Type} }
+func (k *worker) hello() hub.Hello {
+	h := hub.Hello{Type: k.spec.Type}
+	if k.spec.Workspace != "" {
+		h.Scope, h.Workspace, h.SharedUntil = ports.ScopePrivate, k.spec.Workspace, k.spec.SharedUntil
+	}
+	return h
+}
 
 // work claims and runs jobs, one after the other.
 func (k *worker) work(ctx context.Context) {
 	for pause := k.spec.PollEvery; ctx.Err() == nil; {
 		var c hub.Claim
-		status, err := k.send(ctx, "/workers/"+k.Name()+"/claim", k.kind(), &c)
+		status, err := k.send(ctx, "/workers/"+k.Name()+"/claim", k.hello(), &c)
 		if err == nil && status == http.StatusOK {
 			k.run(ctx, c)
 			pause = k.spec.PollEvery

@@ -90,7 +90,7 @@ func conform(t *testing.T, ctx context.Context, r hubRig) {
 	r.heartbeat(ctx, "w1")
 	list, err = r.client.Workers(ctx)
 	require.NoError(t, err)
-	require.Equal(t, []ports.Worker{{ID: "w1", Type: "image", Alive: true}}, list)
+	require.Equal(t, []ports.Worker{{ID: "w1", Type: "image", Alive: true, Scope: "system"}}, list)
 
 	// A job is posted once, whatever its ids look like.
 	require.NoError(t, r.client.Post(ctx, first))

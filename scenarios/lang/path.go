@@ -15,6 +15,7 @@ type Book struct {
 	ID                       string
 	Chapters, Scenes, Stages []string
 	Units                    int         // u1, u2, …
+	Workspace                string      // "": nobody's
 	State                    asset.State // of every stage, at the start
 }
 

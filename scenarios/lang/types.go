@@ -3,6 +3,7 @@ package lang
 import (
 	"fmt"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -43,10 +44,11 @@ var (
 	typeGlob          = Type{"GLOB", "`*` stands for any text; ids are spelt, and quoted, as the trace spells them: `\"a:b\"/c1/*`; a glob with a blank is quoted as a whole", parseGlob} // Text
 	typeID            = Type{"ID", "1 to 1,024 bytes; anything but letters, digits, `-`, `_` and `.` is quoted", parseID}                                                                 // Text
 	typeSeeds         = Type{"SEEDS", "`7`, `1..10` or `1,5,9`; at most 20", parseSeeds}
-	typeStages        = Type{"STAGES", "a list of stages; `image` is the only one built yet", parseStages}                                 // Names
-	typeProcess       = Type{"PROCESS", "`e1`, `e2`, … are the engines, `hub` the hub, `image-1`, `image-2`, … the workers", parseProcess} // Text
-	typeCode          = Type{"CODE", "a failure code of engine/outcome, as in `job_timeout`", parseCode}                                   // Text
-	typeStage         = Type{"STAGE-TYPE", "`image`", func(_ *scope, w syntax.Word) (any, *syntax.Error) { return stageWord(w) }}          // Text
+	typeStages        = Type{"STAGES", "a list of stages; `image` is the only one built yet", parseStages}                                                                        // Names
+	typeProcess       = Type{"PROCESS", "`e1`, `e2`, … are the engines, `hub` the hub, `image-1`, `image-2`, … the workers, `image-w1-1`, … those of workspace w1", parseProcess} // Text
+	typeWorkspace     = Type{"WORKSPACE", "letters and digits: `w1`", parseWorkspace}                                                                                             // Text
+	typeCode          = Type{"CODE", "a failure code of engine/outcome, as in `job_timeout`", parseCode}                                                                          // Text
+	typeStage         = Type{"STAGE-TYPE", "`image`", func(_ *scope, w syntax.Word) (any, *syntax.Error) { return stageWord(w) }}                                                 // Text
 )
 
 // fail makes an error at a word; the vetter adds the file.
@@ -289,7 +291,8 @@ func parseSeeds(_ *scope, w syntax.Word) (any, *syntax.Error) {
 
 func parseProcess(sc *scope, w syntax.Word) (any, *syntax.Error) {
 	n, isEngine := numbered(w.Raw, "e")
-	_, isWorker := numbered(w.Raw, asset.Image+"-")
+	_, isWorker := numbered(w.Raw[strings.LastIndex(w.Raw, "-")+1:], "")
+	isWorker = isWorker && privateWorker.MatchString(w.Raw)
 	switch {
 	case w.Raw == "hub", isWorker, isEngine && (n <= sc.engines || sc.unsure):
 		return w.Raw, nil
@@ -298,6 +301,18 @@ func parseProcess(sc *scope, w syntax.Word) (any, *syntax.Error) {
 	}
 	return nil, fail(w, "as in e1, hub or image-1", "bad process %s", w.Raw)
 }
+
+// privateWorker is the name of a worker, with that of its workspace if it has one.
+var privateWorker = regexp.MustCompile("^" + asset.Image + "-([A-Za-z0-9]+-)?[0-9]+$")
+
+func parseWorkspace(_ *scope, w syntax.Word) (any, *syntax.Error) {
+	if !plainWord.MatchString(w.Raw) {
+		return nil, fail(w, "as in workspace=w1", "bad workspace %s: it is part of the names of its workers", w.Raw)
+	}
+	return w.Raw, nil
+}
+
+var plainWord = regexp.MustCompile("^[A-Za-z0-9]+$")
 
 // numbered takes the number, from 1, out of `<prefix><number>`.
 func numbered(name, prefix string) (n int, ok bool) {

@@ -31,6 +31,7 @@ var setupVerbs = []*Verb{
 			def("scenes", names("s", 1, 20_000), "1", "of each chapter"),
 			def("stages", typeStages, asset.Image, "enabled layers"),
 			def("units", counts(0, 1000), "1", "image units of each scene: `u1`, `u2`, …"),
+			opt("workspace", typeWorkspace, "whose private workers may serve it, too"),
 			def("state", words("new", "pending", "ready", "dirty", "failed"), "new", "of every stage; `ready` comes with its artifacts"),
 		},
 		Example: `book b2 chapters=x,"b:c1" scenes=2 units=3`,
@@ -39,12 +40,19 @@ var setupVerbs = []*Verb{
 	{
 		Name: "workers", Phase: Action,
 		Summary: "Says how many GPU workers of a type live, and how long their jobs take.",
-		Detail:  "Said again, it starts or stops workers: processes `image-1`, `image-2`, … Without it there are none.",
+		Detail:  "Said again, it starts or stops workers: processes `image-1`, `image-2`, … Without it there are none. Those of workspace w1 are `image-w1-1`, …",
 		Keys: []Param{
 			need("image", counts(0, 1000), "workers of this type"),
 			def("job", typeDurationRange, "20s..60s", "how long a job takes"),
+			opt("workspace", typeWorkspace, "whose private workers they are; without it they serve every book"),
+			opt("shared", typeDuration, "for how long from now on everybody may use private ones"),
 		},
-		Example: "workers image=2 job=20s..60s\nat 5m workers image=0",
+		Example: "workers image=2 job=20s..60s\nworkers image=1 workspace=w1 shared=10m\nat 5m workers image=0",
+		check: func(v *vetter, s *Step) {
+			if s.Args.Has("shared") && !s.Args.Has("workspace") {
+				v.fail(s.arg("shared"), "as in workers image=1 workspace=w1 shared=10m", "only the workers of a workspace can be shared")
+			}
+		},
 	},
 	{
 		Name: "engines", Once: true,
@@ -154,6 +162,9 @@ func checkBook(v *vetter, s *Step) {
 	b := Book{
 		ID: s.Args.Text("id"), Chapters: s.Args.Names("chapters"), Scenes: s.Args.Names("scenes"),
 		Stages: s.Args.Names("stages"), Units: int(s.Args.Count("units")), State: asset.State(s.Args.Text("state")),
+	}
+	if s.Args.Has("workspace") {
+		b.Workspace = s.Args.Text("workspace")
 	}
 	for _, other := range v.books {
 		if other.ID == b.ID {

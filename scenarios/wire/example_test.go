@@ -21,7 +21,7 @@ func Example() {
 	stage := w.Recorder.Wanted()[0]
 	fmt.Println(stage, w.State(stage), w.Recorder.Of(stage).Reason, w.Deferred(stage))
 
-	w.SetWorkers(asset.Image, 1, 20*time.Second, 20*time.Second)
+	w.SetWorkers(wire.Workers{Kind: asset.Image, N: 1, JobMin: 20 * time.Second, JobMax: 20 * time.Second})
 	w.Sim.RunFor(5 * time.Minute)
 	fmt.Println(stage, w.State(stage), w.WholeArtifacts(stage))
 	// Output:

@@ -165,7 +165,7 @@ func (w *World) deliver(r *replica, result ports.JobResult) {
 func (w *World) AddBook(b Book) {
 	for _, chapter := range b.Chapters {
 		for _, name := range b.Scenes {
-			scene := ports.Scene{SceneID: ports.SceneID{Book: b.ID, Chapter: chapter, Scene: name}, Version: 1, Layers: map[string]bool{}}
+			scene := ports.Scene{SceneID: ports.SceneID{Book: b.ID, Chapter: chapter, Scene: name}, Version: 1, Workspace: b.Workspace, Layers: map[string]bool{}}
 			for _, stage := range b.Stages {
 				scene.Layers[stage] = true
 			}
@@ -190,6 +190,7 @@ type Book struct {
 	ID                       string
 	Chapters, Scenes, Stages []string
 	Units                    int         // of each scene: u1, u2, …
+	Workspace                string      // whose it is; "": nobody's
 	State                    asset.State // new: never asked for
 }
 
@@ -213,17 +214,31 @@ func (w *World) preset(scene ports.Scene, stage string, state asset.State) {
 	w.Recorder.preset(id)
 }
 
-// SetWorkers says how many workers of a type live, and how long their jobs take
-// from now on. Of processes that it starts again the old work is forgotten.
-func (w *World) SetWorkers(kind string, n int, jobMin, jobMax time.Duration) {
-	pool, ok := w.pools[kind]
+// Workers are GPU workers that are all alike.
+type Workers struct {
+	Kind           string // the stage that they work for
+	N              int
+	JobMin, JobMax time.Duration // how long their jobs take
+	Workspace      string        // whose private ones they are; "": the system's
+	Shared         time.Duration // for how long from now on everybody may use private ones
+}
+
+// SetWorkers says how many workers of a type and workspace live, and how long their
+// jobs take from now on. Of processes that it starts again the old work is forgotten.
+func (w *World) SetWorkers(s Workers) {
+	name := s.Kind + " " + s.Workspace
+	pool, ok := w.pools[name]
 	if !ok {
-		pool = workers.Start(w.Sim, w.Artifacts, workers.Spec{Type: kind, APIKey: hubKey, Hub: w.Hub.Transport,
+		pool = workers.Start(w.Sim, w.Artifacts, workers.Spec{Type: s.Kind, Workspace: s.Workspace, APIKey: hubKey, Hub: w.Hub.Transport,
 			Path: func(j ports.Job) string { return keys.ArtifactPath(j.StageID().SceneID, j.Stage, j.UnitID) }})
-		w.pools[kind] = pool
+		w.pools[name] = pool
 	}
-	pool.SetJobTime(jobMin, jobMax)
-	pool.Resize(n)
+	pool.SetJobTime(s.JobMin, s.JobMax)
+	pool.Share(0)
+	if s.Shared > 0 {
+		pool.Share(w.hubProc.Now().Add(s.Shared).UnixMilli())
+	}
+	pool.Resize(s.N)
 }
 
 // SetHub changes the ways of the hub.
