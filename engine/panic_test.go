@@ -3,6 +3,7 @@ package engine_test
 import (
 	"context"
 	"net/http"
+	"strconv"
 	"testing"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 
 	"github.com/animastor/orchestra/engine"
 	"github.com/animastor/orchestra/engine/asset"
+	"github.com/animastor/orchestra/engine/keys"
 	"github.com/animastor/orchestra/fakes"
 	"github.com/animastor/orchestra/fakes/artifacts"
 	"github.com/animastor/orchestra/fakes/content"
@@ -39,6 +41,20 @@ func (c *collector) Observe(e ports.Event) { *c = append(*c, e) }
 // A dispatch whose executor panics ends, and its slot, here the only one, goes to the
 // next stage within a tick (DS3; the scenario language has no panic).
 func TestThePanicOfOneDispatchFreesItsSlot(t *testing.T) {
+	require.Equal(t, []string{"a begun", "a ended: dispatch_error", "b begun"}, tickOfTwo(t, false))
+}
+
+// A probe that panics gives its permit back, here the only one, and the next stage is let
+// through within a tick (issue 3, scenario 7).
+func TestThePanicOfAProbeReturnsItsPermit(t *testing.T) {
+	require.Equal(t, []string{"a begun as a probe", "a ended: dispatch_error", "b begun as a probe"}, tickOfTwo(t, true))
+}
+
+// tickOfTwo tells what becomes of the books a, whose dispatch panics, and b in one tick, with
+// one slot and one permit.
+func tickOfTwo(t *testing.T, halfOpen bool) (told []string) {
+	profile := asset.ProfileOf(asset.Image)
+	profile.Slots, profile.Breaker.Permits = 1, 1
 	w := sim.New(sim.Options{Seed: 1})
 	defer w.Close()
 	books, gpus := content.New(w), hub.New(w, w.Process("hub"), hub.Options{})
@@ -50,11 +66,13 @@ func TestThePanicOfOneDispatchFreesItsSlot(t *testing.T) {
 
 	p := w.Process("e1")
 	rt := fakes.Runtime{Process: p}
-	profile := asset.ProfileOf(asset.Image)
-	profile.Slots = 1
+	db := redis.New(w, redis.Options{})
+	if halfOpen {
+		db.DB().HSet(keys.Breaker(asset.Image), "opened_at", strconv.FormatInt(w.Now().Add(-profile.Breaker.CoolDown).UnixMilli(), 10))
+	}
 	var seen collector
 	e := engine.New(engine.Config{Profiles: map[string]asset.Profile{asset.Image: profile}}, engine.Deps{
-		Runtime: rt, Redis: redis.New(w, redis.Options{}).Client(p), Content: books, Artifacts: tree, Observer: &seen,
+		Runtime: rt, Redis: db.Client(p), Content: books, Artifacts: tree, Observer: &seen,
 		Hub: panics{httphub.New(rt, httphub.Options{BaseURL: "http://hub", Client: &http.Client{Transport: gpus.Transport(p)}})},
 	})
 	p.Go(p.Context(), "ask", func(ctx context.Context) {
@@ -68,14 +86,13 @@ func TestThePanicOfOneDispatchFreesItsSlot(t *testing.T) {
 	})
 	w.RunFor(10 * time.Second)
 
-	var told []string
 	for _, event := range seen {
 		switch event := event.(type) {
 		case ports.Attempt:
-			told = append(told, event.Stage.Book+" begun")
+			told = append(told, event.Stage.Book+" begun"+map[bool]string{true: " as a probe"}[event.Probe])
 		case ports.Finish:
 			told = append(told, event.Stage.Book+" ended: "+event.Reason)
 		}
 	}
-	require.Equal(t, []string{"a begun", "a ended: dispatch_error", "b begun"}, told)
+	return told
 }
