@@ -269,6 +269,7 @@ func TestBadRequests(t *testing.T) {
 		for _, path := range []string{"/jobs", "/workers/w1/heartbeat", "/workers/w1/claim"} {
 			require.Equal(t, 400, r.send(ctx, path, `{}`, nil), path)
 		}
+		require.Equal(t, 400, r.send(ctx, "/workers/w1/heartbeat", `{"type":"image","shared_until":"2026-01-01"}`, nil), "an instant is a number of ms")
 		require.Equal(t, 400, r.send(ctx, "/jobs", `{"payload":"`+strings.Repeat("x", 1<<20)+`"}`, nil))
 		require.Equal(t, 404, r.send(ctx, "/nowhere", `{}`, nil))
 		require.Equal(t, 405, r.send(ctx, "/queue/clear", `{}`, nil))

@@ -29,6 +29,16 @@ func TestReadmeCommands(t *testing.T) {
 		".ci/run does not run the commands of the README")
 }
 
+// TestDefects: docs/defects.md has a row for every defect that the specification of the
+// runtime half lists (runtime 9), and the guards that it names exist.
+func TestDefects(t *testing.T) {
+	families := []house.Family{
+		{"DF%d", 17}, {"DS%d", 15}, {"LS%d", 12}, {"KY%d", 13}, {"QU%d", 6}, {"CB%d", 14}, {"RB%d", 8},
+		{"FN%d", 12}, {"SC%d", 17}, {"HB%d", 13}, {"WM%d", 7},
+	}
+	report(t, house.Defects("docs/defects.md", read(t, "docs/defects.md"), families, repository(t), os.DirFS(root)))
+}
+
 func repository(t *testing.T) *house.Tree {
 	t.Helper()
 	tree, err := house.Load(os.DirFS(root))
@@ -201,6 +211,39 @@ var x, Y = 1, 2
 			}
 		})
 	}
+}
+
+func TestDefectsFails(t *testing.T) {
+	fsys := fstest.MapFS{
+		"scenarios/keys/colon.sim": {}, "properties/one_job.go": {Data: []byte("package properties")},
+		"engine/a_test.go": {Data: []byte("package engine\n\nfunc TestA() {}")},
+	}
+	tree, err := house.Load(fsys)
+	require.NoError(t, err)
+	page := "| id | defect | guards | why |\n|---|---|---|---|\n" + strings.ReplaceAll(strings.Join([]string{
+		"| K1 | good | [^keys/colon^](../scenarios/keys/colon.sim); property ^one-job^; ^TestA^ in ^engine^ | |",
+		"| K2 | good | | Cannot arise: it does not compile. |",
+		"| K3 | without | | |",
+		"| K4 | not there | [^keys/a^](../scenarios/keys/a.sim); property ^two-jobs^; ^TestB^ in ^engine^; by hand | |",
+		"| K4 | twice | | Why not. |",
+		"| K9 | unheard of | | Why not. |",
+		"| K5 | short | |",
+	}, "\n"), "^", "`")
+	messages := []string{}
+	for _, p := range house.Defects("d.md", page, []house.Family{{"K%d", 5}}, tree, fsys) {
+		messages = append(messages, p.String())
+	}
+	require.Equal(t, []string{
+		"d.md:5: K3 has no guard: name one, or say why it cannot arise",
+		"d.md:6: K4: there is no [`keys/a`](../scenarios/keys/a.sim)",
+		"d.md:6: K4: there is no property `two-jobs`",
+		"d.md:6: K4: there is no `TestB` in `engine`",
+		"d.md:6: K4: there is no by hand",
+		"d.md:7: K4 has another row, or is no defect of the specifications",
+		"d.md:8: K9 has another row, or is no defect of the specifications",
+		"d.md:9: the row has 3 cells, not 4: | id | defect | guards | why |",
+		"d.md:1: K5 has no row",
+	}, messages)
 }
 
 func TestCommands(t *testing.T) {
