@@ -14,17 +14,24 @@ import (
 // client has a deadline of its own.)
 const callAtMost = 10 * time.Second
 
+// mergeAtMost is the time of one merge. It stays below the time of a claim (60 s), so
+// that nobody else begins the same; one that takes longer goes on, and is found done by
+// the next look.
+const mergeAtMost = 45 * time.Second
+
 // deadlines gives every call a deadline that has none.
 type deadlines struct {
 	ports.Runtime
 	content   ports.Content
 	artifacts ports.Artifacts
+	media     ports.Media
 }
 
 var (
 	_ redis.Hook      = deadlines{}
 	_ ports.Content   = deadlines{}
 	_ ports.Artifacts = deadlines{}
+	_ ports.Media     = deadlines{}
 )
 
 func (d deadlines) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
@@ -74,4 +81,11 @@ func (d deadlines) Stat(ctx context.Context, path string) (ports.Artifact, ports
 	ctx, cancel := d.bounded(ctx)
 	defer cancel()
 	return d.artifacts.Stat(ctx, path)
+}
+
+// Merge implements ports.Media.
+func (d deadlines) Merge(ctx context.Context, m ports.Merge) error {
+	ctx, cancel := d.WithTimeout(ctx, mergeAtMost)
+	defer cancel()
+	return d.media.Merge(ctx, m)
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/animastor/orchestra/fakes"
 	"github.com/animastor/orchestra/fakes/artifacts"
 	"github.com/animastor/orchestra/fakes/content"
+	"github.com/animastor/orchestra/fakes/media"
 	"github.com/animastor/orchestra/fakes/redis"
 	"github.com/animastor/orchestra/ports"
 	"github.com/animastor/orchestra/sim"
@@ -27,7 +28,7 @@ func TestTheDoor(t *testing.T) {
 	server, p := redis.New(w, redis.Options{}), w.Process("e1")
 	e := engine.New(engine.Config{}, engine.Deps{
 		Runtime: fakes.Runtime{Process: p}, Redis: server.Client(p), Hub: struct{ ports.Hub }{}, // asked by nobody
-		Content: content.New(w), Artifacts: artifacts.New(w, nil), Observer: observer{},
+		Content: content.New(w), Artifacts: artifacts.New(w, nil), Media: media.New(w, artifacts.New(w, nil)), Observer: observer{},
 	})
 
 	bad := map[string]string{

@@ -35,6 +35,7 @@ type Deps struct {
 	Hub       ports.Hub
 	Content   ports.Content
 	Artifacts ports.Artifacts
+	Media     ports.Media
 	Observer  ports.Observer
 }
 
@@ -51,7 +52,7 @@ type Engine struct {
 
 // New builds an engine; Run starts it. It panics if a dependency is missing.
 func New(cfg Config, deps Deps) *Engine {
-	if deps.Runtime == nil || deps.Redis == nil || deps.Hub == nil || deps.Content == nil || deps.Artifacts == nil || deps.Observer == nil {
+	if deps.Runtime == nil || deps.Redis == nil || deps.Hub == nil || deps.Content == nil || deps.Artifacts == nil || deps.Media == nil || deps.Observer == nil {
 		panic("engine: New needs every field of Deps")
 	}
 	if cfg.Tick == 0 {
@@ -63,11 +64,16 @@ func New(cfg Config, deps Deps) *Engine {
 	if cfg.Outbox == 0 {
 		cfg.Outbox = 5 * time.Second
 	}
-	bounded := deadlines{deps.Runtime, deps.Content, deps.Artifacts}
+	bounded := deadlines{deps.Runtime, deps.Content, deps.Artifacts, deps.Media}
 	deps.Redis.AddHook(bounded)
-	deps.Content, deps.Artifacts = bounded, bounded
+	deps.Content, deps.Artifacts, deps.Media = bounded, bounded, bounded
 	e := &Engine{cfg: cfg, deps: deps, store: store.New(deps.Redis)}
-	executors := []stage.Stage{&stage.Image{Artifacts: deps.Artifacts}}
+	image := &stage.Image{Artifacts: deps.Artifacts}
+	executors := []stage.Stage{ // in the order of asset.Stages
+		&stage.Audio{Artifacts: deps.Artifacts, Media: deps.Media},
+		image,
+		&stage.Video{Artifacts: deps.Artifacts, Media: deps.Media, Image: image},
+	}
 	for _, s := range executors {
 		e.stages = append(e.stages, s.Name())
 	}

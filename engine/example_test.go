@@ -14,6 +14,7 @@ import (
 	"github.com/animastor/orchestra/fakes/callbacks"
 	"github.com/animastor/orchestra/fakes/content"
 	"github.com/animastor/orchestra/fakes/hub"
+	"github.com/animastor/orchestra/fakes/media"
 	"github.com/animastor/orchestra/fakes/redis"
 	"github.com/animastor/orchestra/fakes/workers"
 	"github.com/animastor/orchestra/ports"
@@ -55,6 +56,7 @@ func Example() {
 		Hub:       httphub.New(rt, httphub.Options{BaseURL: "http://hub", Client: &http.Client{Transport: gpus.Transport(p)}}),
 		Content:   books,
 		Artifacts: tree,
+		Media:     media.New(w, tree),
 		Observer:  observer{},
 	})
 	results := callbacks.New(w, w.Process("hub"))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/animastor/orchestra/engine/asset"
 	"github.com/animastor/orchestra/engine/dispatch"
@@ -152,9 +153,14 @@ func (e *Engine) resolve(ctx context.Context, op store.IntentOp, t Target) ([]po
 		if err != nil {
 			return nil, err
 		}
-		for _, scene := range known {
-			add(scene, func(string) bool { return true })
+		views, err := e.store.ReadScenes(ctx, known, e.stages)
+		if err != nil {
+			return nil, err
 		}
+		for _, v := range views {
+			add(v.Scene, func(stage string) bool { return v.Err != nil || v.Asked(stage) })
+		}
+		slices.Reverse(out) // the video first: it is not blocked by an image that stops after it
 		return out, nil
 	}
 	scenes, err := e.deps.Content.Scenes(ctx, t.Book, t.Chapter)

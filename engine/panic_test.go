@@ -16,6 +16,7 @@ import (
 	"github.com/animastor/orchestra/fakes/artifacts"
 	"github.com/animastor/orchestra/fakes/content"
 	"github.com/animastor/orchestra/fakes/hub"
+	"github.com/animastor/orchestra/fakes/media"
 	"github.com/animastor/orchestra/fakes/redis"
 	"github.com/animastor/orchestra/fakes/workers"
 	"github.com/animastor/orchestra/ports"
@@ -72,7 +73,7 @@ func tickOfTwo(t *testing.T, halfOpen bool) (told []string) {
 	}
 	var seen collector
 	e := engine.New(engine.Config{Profiles: map[string]asset.Profile{asset.Image: profile}}, engine.Deps{
-		Runtime: rt, Redis: db.Client(p), Content: books, Artifacts: tree, Observer: &seen,
+		Runtime: rt, Redis: db.Client(p), Content: books, Artifacts: tree, Media: media.New(w, tree), Observer: &seen,
 		Hub: panics{httphub.New(rt, httphub.Options{BaseURL: "http://hub", Client: &http.Client{Transport: gpus.Transport(p)}})},
 	})
 	p.Go(p.Context(), "ask", func(ctx context.Context) {

@@ -5,10 +5,16 @@ import (
 	"errors"
 )
 
-// Unit is one thing to generate within a stage: an image unit, an audio
-// segment, a video group.
+// Unit is one thing to generate within a stage: an image unit, or an audio segment,
+// whose id is its number (keys.ChunkID).
 type Unit struct {
 	ID string
+}
+
+// VideoGroup is the run of image units that one video job renders.
+type VideoGroup struct {
+	ID    string
+	Units []string // ids of image units, in order
 }
 
 // Scene is what the engine must know of a scene to plan its work.
@@ -18,6 +24,8 @@ type Scene struct {
 	Workspace string          // whose private workers may serve the scene, too; "": nobody's
 	Layers    map[string]bool // enabled stages
 	Units     []Unit          // image units, in order
+	Segments  []Unit          // of the audio text, in order; none: the scene has no speech
+	Groups    []VideoGroup    // of the video, in order
 }
 
 // ErrNoScene says that the book is readable and holds no such scene.
@@ -51,10 +59,12 @@ func (p Presence) String() string {
 
 // Artifact is what the artifact tree knows of one file.
 type Artifact struct {
-	Path       string // keys.Artifact
-	Generation int64  // generation of the intent it was made for
-	Version    int64  // content version it was made from
-	Size       int64  // bytes; 0: an unfinished upload, no proof
+	Path        string // keys.ArtifactPath, keys.ScenePath
+	Generation  int64  // generation of the intent it was made for
+	Version     int64  // content version it was made from
+	Size        int64  // bytes; 0: an unfinished upload, no proof
+	Placeholder bool   // silent audio stands in; proves nothing
+	Composition string // what a group or a scene file was made of (package stage); "" for others
 }
 
 // Artifacts is the tree of finished files. Workers write it, the engine asks.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 )
 
 // Job is the work posted for one unit of a stage (schema 5).
@@ -19,7 +20,14 @@ type Job struct {
 	Fence      int64  `json:"fence"`
 	Version    int64  `json:"version"`
 	Workspace  string `json:"workspace_id,omitempty"` // whose private workers may take it, too
-	Payload    string `json:"payload"`
+	Payload    string `json:"payload"`                // "version=N", for video followed by " composition=TEXT"
+}
+
+// Composition is what the artifact of the job is to be made of, and recorded with it;
+// "" if the payload does not say.
+func (j Job) Composition() string {
+	_, composition, _ := strings.Cut(j.Payload, " composition=")
+	return composition
 }
 
 // StageID is the stage that the job belongs to.

@@ -67,7 +67,8 @@ func after(scores map[string]int64, ms int64) (n int) {
 func (w *watch) mayBegin(r *row) bool {
 	now := w.redisNow()
 	return r.Status == "active" && r.Dispatch == "" && asset.Dispatchable(r.State) &&
-		!r.Deferral.holds(r.Generation, now) && r.Next <= now && !w.cancelled[r.Stage.Book]
+		!r.Deferral.holds(r.Generation, now) && r.Next <= now && !w.cancelled[r.Stage.Book] &&
+		!(r.Stage.Stage == asset.Video && asset.Awaited(w.row(r.Stage.Of(asset.Image)).State))
 }
 
 // taken is how many slots of a kind of stage are held.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/animastor/orchestra/engine/asset"
 	"github.com/animastor/orchestra/engine/outcome"
 	"github.com/animastor/orchestra/ports"
 	"github.com/animastor/orchestra/sim"
@@ -68,6 +69,11 @@ func (v verdict) String() string {
 func expected(f ports.Finish, finals []sim.Event) (v verdict, ok bool) {
 	switch f.Outcome {
 	case "ready":
+		if f.Reason != "" {
+			v, ok = rowOf(f.Reason, "no_segments")
+			v.retryable = false
+			return v, ok && f.Stage.Stage == asset.Audio
+		}
 		return verdict{}, true
 	case "nothing", "partial":
 		if len(finals) == 0 {

@@ -10,6 +10,7 @@ import (
 	"github.com/animastor/orchestra/engine"
 	"github.com/animastor/orchestra/engine/asset"
 	"github.com/animastor/orchestra/fakes/hub"
+	"github.com/animastor/orchestra/ports"
 	"github.com/animastor/orchestra/properties"
 	"github.com/animastor/orchestra/scenarios/lang"
 	"github.com/animastor/orchestra/scenarios/wire"
@@ -58,40 +59,42 @@ func configure(s *lang.Step, c engine.Config) engine.Config {
 	if s.Args.Has("tick") {
 		c.Tick = s.Args.Duration("tick")
 	}
-	p, ok := c.Profiles[asset.Image]
-	if !ok {
-		p = asset.ProfileOf(asset.Image)
+	profiles := map[string]asset.Profile{}
+	for _, p := range asset.Profiles() {
+		if before, ok := c.Profiles[p.Stage]; ok {
+			p = before
+		}
+		adjust(&p, s.Args)
+		profiles[p.Stage] = p
 	}
-	if s.Args.Has("renew") {
-		p.RenewEvery = s.Args.Duration("renew")
-	}
-	if s.Args.Has("slots.image") {
-		p.Slots = int(s.Args.Count("slots.image"))
-	}
-	if s.Args.Has("lease.image") {
-		p.Lease = s.Args.Duration("lease.image")
-		p.RenewedLease = p.Lease + 180*time.Second
-	}
-	if s.Args.Has("budget.image") {
-		p.RetryBudget = int(s.Args.Count("budget.image"))
-	}
-	if s.Args.Has("refill.image") {
-		p.RefillEvery = s.Args.Duration("refill.image")
-	}
-	if s.Args.Has("trip.image") {
-		p.Breaker.Trip = int(s.Args.Count("trip.image"))
-	}
-	if s.Args.Has("window.image") {
-		p.Breaker.Window = s.Args.Duration("window.image")
-	}
-	if s.Args.Has("cooldown.image") {
-		p.Breaker.CoolDown = s.Args.Duration("cooldown.image")
-	}
-	if s.Args.Has("permits.image") {
-		p.Breaker.Permits = int(s.Args.Count("permits.image"))
-	}
-	c.Profiles = map[string]asset.Profile{asset.Image: p}
+	c.Profiles = profiles
 	return c
+}
+
+// adjust changes the limits of one stage.
+func adjust(p *asset.Profile, a lang.Args) {
+	count := func(key string, to *int) {
+		if key += "." + p.Stage; a.Has(key) {
+			*to = int(a.Count(key))
+		}
+	}
+	period := func(key string, to *time.Duration) {
+		if key += "." + p.Stage; a.Has(key) {
+			*to = a.Duration(key)
+		}
+	}
+	if a.Has("renew") {
+		p.RenewEvery = a.Duration("renew")
+	}
+	count("slots", &p.Slots)
+	period("lease", &p.Lease)
+	p.RenewedLease = p.Lease + 180*time.Second
+	count("budget", &p.RetryBudget)
+	period("refill", &p.RefillEvery)
+	count("trip", &p.Breaker.Trip)
+	period("window", &p.Breaker.Window)
+	period("cooldown", &p.Breaker.CoolDown)
+	count("permits", &p.Breaker.Permits)
 }
 
 // do carries a statement out. The cases are all verbs but those that build has
@@ -115,7 +118,7 @@ func (r *run) do(s *lang.Step) {
 		}
 	case "edit":
 		for _, t := range s.Args.Path("path").Targets {
-			r.w.Content.Edit(t.SceneID, nil)
+			r.edit(t.SceneID, s)
 		}
 	case "fault":
 		r.fault(s)
@@ -151,21 +154,37 @@ func (r *run) do(s *lang.Step) {
 func (r *run) book(s *lang.Step) {
 	for _, b := range r.prog.Books {
 		if b.ID == s.Args.Text("id") {
-			r.w.AddBook(wire.Book{ID: b.ID, Chapters: b.Chapters, Scenes: b.Scenes, Stages: b.Stages, Units: b.Units, Workspace: b.Workspace, State: b.State})
+			r.w.AddBook(wire.Book{ID: b.ID, Chapters: b.Chapters, Scenes: b.Scenes, Stages: b.Stages, Units: b.Units, Segments: b.Segments, Groups: b.Groups, Workspace: b.Workspace, State: b.State})
 		}
 	}
 }
 
+// edit changes what the keys say, and raises the version of a scene.
+func (r *run) edit(id ports.SceneID, s *lang.Step) {
+	count := func(key string) int {
+		if s.Args.Has(key) {
+			return int(s.Args.Count(key))
+		}
+		return -1
+	}
+	r.w.Edit(id, count("segments"), count("groups"))
+}
+
 func (r *run) workers(s *lang.Step) {
 	d := s.Args.DurationRange("job")
-	w := wire.Workers{Kind: asset.Image, N: int(s.Args.Count("image")), JobMin: d.Min, JobMax: d.Max}
+	w := wire.Workers{JobMin: d.Min, JobMax: d.Max}
 	if s.Args.Has("workspace") {
 		w.Workspace = s.Args.Text("workspace")
 	}
 	if s.Args.Has("shared") {
 		w.Shared = s.Args.Duration("shared")
 	}
-	r.w.SetWorkers(w)
+	for _, stage := range asset.Stages() {
+		if s.Args.Has(stage) {
+			w.Kind, w.N = stage, int(s.Args.Count(stage))
+			r.w.SetWorkers(w)
+		}
+	}
 }
 
 func (r *run) hub(s *lang.Step) {

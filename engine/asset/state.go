@@ -69,3 +69,7 @@ func Done(state State, enabled bool) bool {
 // Dispatchable reports whether begin may take an enabled stage in this state:
 // whether it may move to GENERATING.
 func Dispatchable(state State) bool { return CanMove(state, Generating) }
+
+// Awaited reports whether an image stage in this state keeps the video of its scene
+// waiting: it was asked for and is not done (design 5.4.5).
+func Awaited(image State) bool { return image == Pending || image == Dirty || image == Generating }

@@ -53,8 +53,8 @@ func (d *Dispatcher) Start(ctx context.Context, v store.StageView) Started {
 		d.trouble(v.Stage.SceneID, "plan", err)
 		return Started{Answer: Unread}
 	}
-	l := &live{stage: v.Stage, dispatch: "dispatch-" + d.Runtime.Token(), generation: v.Intent.Generation,
-		version: w.scene.Version, workspace: w.scene.Workspace, floor: v.Floor, holder: d.holder, started: d.Runtime.Now()}
+	l := &live{stage: v.Stage, scene: w.scene, dispatch: "dispatch-" + d.Runtime.Token(), generation: v.Intent.Generation,
+		version: w.scene.Version, floor: v.Floor, holder: d.holder, started: d.Runtime.Now()}
 	for _, unit := range w.plan.Units {
 		l.jobs = append(l.jobs, &job{id: keys.Job(l.stage, unit, l.generation), unit: unit, state: outstanding})
 	}
@@ -69,7 +69,7 @@ func (d *Dispatcher) Start(ctx context.Context, v store.StageView) Started {
 	l.fence = begun.Fence
 	d.Observer.Observe(ports.Attempt{Stage: l.stage, Dispatch: l.dispatch, Generation: l.generation,
 		Fence: l.fence, Jobs: l.jobIDs(), Forced: v.Intent.Force, Probe: begun.Probe})
-	if w.ending == "" && !w.plan.Complete() {
+	if w.ending == "" && !w.plan.Whole {
 		d.Runtime.Go(ctx, "renew", func(ctx context.Context) { d.renew(ctx, l) })
 	}
 	var s Started
@@ -144,8 +144,12 @@ func (d *Dispatcher) execute(ctx context.Context, l *live, w work) Started {
 	case w.ending != "":
 		d.finish(ctx, l, ending{outcome: "nothing", state: asset.Pending, verdict: verdictOf(w.ending), idle: store.Increase})
 		return Started{Answer: Nothing, Reason: w.ending}
-	case w.plan.Complete():
-		d.finish(ctx, l, ending{outcome: "ready", state: asset.Ready, idle: store.Reset, budget: store.Reset})
+	case w.plan.Whole:
+		e := ending{outcome: "ready", state: asset.Ready, idle: store.Reset, budget: store.Reset}
+		if w.plan.Reason != "" {
+			e.verdict = verdictOf(w.plan.Reason)
+		}
+		d.finish(ctx, l, e)
 		return Started{Answer: Completed}
 	}
 	d.round(ctx, l)

@@ -9,6 +9,7 @@ import (
 	"github.com/animastor/orchestra/engine/guard"
 	"github.com/animastor/orchestra/engine/keys"
 	"github.com/animastor/orchestra/engine/outcome"
+	"github.com/animastor/orchestra/engine/stage"
 	"github.com/animastor/orchestra/engine/store"
 	"github.com/animastor/orchestra/ports"
 )
@@ -128,7 +129,7 @@ func (d *Dispatcher) conclusion(ctx context.Context, l *live, jobs []store.Job) 
 	if !found {
 		return ending{}, false
 	}
-	presence, err := st.Prove(ctx, scene, l.floor)
+	presence, err := st.Assemble(ctx, scene, stage.Build{Generation: l.generation, Floor: l.floor})
 	switch presence {
 	case ports.Present:
 		return ending{outcome: "ready", state: asset.Ready, idle: store.Reset, budget: store.Reset, evidence: evidence}, true
@@ -136,7 +137,28 @@ func (d *Dispatcher) conclusion(ctx context.Context, l *live, jobs []store.Job) 
 		return ending{outcome: "failed", state: asset.Pending, verdict: verdictOf(outcome.ArtifactMissing), idle: store.Reset, budget: store.Charge}, true
 	}
 	d.trouble(l.stage.SceneID, "prove artifacts", err)
-	return ending{}, false
+	return d.unmerged(l, jobs, err)
+}
+
+// unmerged is how a dispatch ends whose parts stand and cannot be merged for as long as
+// a job may go without progress: as lost (design 5.4.9). What cannot be read ends nothing.
+func (d *Dispatcher) unmerged(l *live, jobs []store.Job, err error) (e ending, ok bool) {
+	var merge *stage.MergeError
+	now := d.Runtime.Now()
+	switch {
+	case !errors.As(err, &merge):
+		return ending{}, false
+	case l.unmerged.IsZero():
+		l.unmerged = now
+	}
+	if now.Sub(l.unmerged) <= d.Profile(l.stage.Stage).ProgressDeadline {
+		return ending{}, false
+	}
+	e = ending{outcome: "lost", state: asset.Pending, verdict: verdictOf(outcome.Lost), idle: store.Reset}
+	if executed(jobs) {
+		e.budget = store.Charge
+	}
+	return e, true
 }
 
 // executed says whether a worker did one of the jobs: an artifact that stood already

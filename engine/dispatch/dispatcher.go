@@ -82,11 +82,11 @@ type job struct {
 // live is a dispatch that this process holds.
 type live struct {
 	stage      ports.StageID
+	scene      ports.Scene // as the content was read last; zero until then
 	dispatch   string
 	generation int64
 	fence      int64
 	version    int64
-	workspace  string // of the scene, for the first posts; later ones read the content again
 	floor      int64
 	holder     string // in whose name it is renewed; each adoption has its own
 	started    time.Time
@@ -97,6 +97,8 @@ type live struct {
 	// was new, by ours: two clocks are never compared (WM2).
 	progress int64
 	seen     time.Time
+
+	unmerged time.Time // since when its file cannot be put together; zero: it was not tried, or stands
 }
 
 func (l *live) job(id string) *job {

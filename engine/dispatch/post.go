@@ -17,7 +17,7 @@ import (
 func (d *Dispatcher) offer(ctx context.Context, l *live, j *job) {
 	post, err := d.compose(ctx, l, j)
 	if err != nil {
-		d.trouble(l.stage.SceneID, "read content", err)
+		d.trouble(l.stage.SceneID, "compose job", err)
 		j.state, j.reason = outstanding, outcome.SendFailed
 		return
 	}
@@ -30,18 +30,26 @@ func (d *Dispatcher) offer(ctx context.Context, l *live, j *job) {
 // compose makes the job's request of what the content says now: a scene that was
 // edited since the first try must not pass for the same job (receipt_conflict).
 func (d *Dispatcher) compose(ctx context.Context, l *live, j *job) (ports.Job, error) {
-	version, workspace := l.version, l.workspace
+	s, version := l.stage, l.version
 	if j.posts > 0 {
-		scene, err := d.Content.Scene(ctx, l.stage.SceneID)
+		scene, err := d.Content.Scene(ctx, s.SceneID)
 		if err != nil {
 			return ports.Job{}, err
 		}
-		version, workspace = scene.Version, scene.Workspace
+		l.scene, version = scene, scene.Version
 	}
-	s := l.stage
+	st, _ := d.StageOf(s.Stage)
+	composition, err := st.Composition(ctx, l.scene, j.unit)
+	if err != nil {
+		return ports.Job{}, err
+	}
+	payload := "version=" + strconv.FormatInt(version, 10)
+	if composition != "" {
+		payload += " composition=" + composition
+	}
 	return ports.Job{JobID: j.id, DispatchID: l.dispatch, BookID: s.Book, ChapterID: s.Chapter, SceneID: s.Scene,
-		Stage: s.Stage, UnitID: j.unit, Generation: l.generation, Fence: l.fence, Version: version, Workspace: workspace,
-		Payload: "version=" + strconv.FormatInt(version, 10)}, nil
+		Stage: s.Stage, UnitID: j.unit, Generation: l.generation, Fence: l.fence, Version: version, Workspace: l.scene.Workspace,
+		Payload: payload}, nil
 }
 
 func payloadHash(payload string) string {
@@ -83,7 +91,7 @@ func (d *Dispatcher) admit(ctx context.Context, l *live, j *job, post ports.Job,
 // reuse takes the artifact that a completed job has left as its result.
 func (d *Dispatcher) reuse(ctx context.Context, l *live, j *job) bool {
 	st, _ := d.StageOf(l.stage.Stage)
-	presence, err := st.Stat(ctx, l.stage.SceneID, j.unit, l.floor)
+	presence, err := st.Stat(ctx, l.scene, j.unit, l.floor)
 	if err != nil {
 		d.trouble(l.stage.SceneID, "probe artifact", err)
 	}
@@ -104,7 +112,7 @@ func (d *Dispatcher) reuse(ctx context.Context, l *live, j *job) bool {
 // it (design 5.4.11).
 func (d *Dispatcher) release(ctx context.Context, l *live, j *job) bool {
 	st, _ := d.StageOf(l.stage.Stage)
-	if presence, _ := st.Stat(ctx, l.stage.SceneID, j.unit, l.floor); presence != ports.Absent {
+	if presence, _ := st.Stat(ctx, l.scene, j.unit, l.floor); presence != ports.Absent {
 		return false
 	}
 	verdict, err := d.Store.Release(ctx, l.stage, l.dispatch, j.id)

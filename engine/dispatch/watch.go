@@ -199,7 +199,7 @@ func (d *Dispatcher) idle(ctx context.Context, l *live) bool {
 		d.trouble(l.stage.SceneID, "ask for workers", err)
 		return false
 	}
-	return health.Of(workers, l.stage.Stage, l.workspace).Idle() > 0
+	return health.Of(workers, l.stage.Stage, l.scene.Workspace).Idle() > 0
 }
 
 // lose ends a dispatch that makes no progress, or that nobody looked after. It

@@ -14,9 +14,18 @@ const (
 	pathPrefixBytes       = 100 // what stays readable of a longer one
 )
 
-// ArtifactPath is where the artifact of one unit lies in the artifact tree:
+// ChunkID is the unit id of the n-th segment of a scene, from 1: four digits, more
+// from 10,000 on.
+func ChunkID(n int) string { return fmt.Sprintf("%04d", n) }
+
+// ArtifactPath is where the artifact of one unit lies in the artifact tree; ScenePath is
+// where the one file lies that audio and video make of their parts:
 //
-//	{b}/{c}/{s}/{stage}/{unit}.{extension}    audio mp3, image png, video mp4
+//	{b}/{c}/{s}/image/{unit}.png     an image unit
+//	{b}/{c}/{s}/audio/{NNNN}.mp3     a chunk, by the number of its segment (ChunkID)
+//	{b}/{c}/{s}/video/{group}.mp4    a video group
+//	{b}/{c}/{s}/audio.mp3            the scene's audio, or its placeholder
+//	{b}/{c}/{s}/video.mp4            the scene's video
 //
 // with path components for the ids: as Encode writes them, but `.` and `..` become
 // %2E and %2E%2E, and a component over 200 bytes becomes its first 100 bytes (fewer
@@ -24,19 +33,28 @@ const (
 // No component holds `%%` otherwise, so different ids have different paths.
 // It panics for an unknown stage, which must have been refused at the door.
 func ArtifactPath(s ports.SceneID, stage, unit string) string {
-	var extension string
+	return scenePath(s) + "/" + stage + "/" + pathComponent(unit) + extension(stage)
+}
+
+// ScenePath is where the whole of a stage lies, made of its parts (see ArtifactPath).
+func ScenePath(s ports.SceneID, stage string) string {
+	return scenePath(s) + "/" + stage + extension(stage)
+}
+
+func scenePath(s ports.SceneID) string {
+	return pathComponent(s.Book) + "/" + pathComponent(s.Chapter) + "/" + pathComponent(s.Scene)
+}
+
+func extension(stage string) string {
 	switch stage {
 	case "audio":
-		extension = ".mp3"
+		return ".mp3"
 	case "image":
-		extension = ".png"
+		return ".png"
 	case "video":
-		extension = ".mp4"
-	default:
-		panic(fmt.Sprintf("keys: no artifact path of stage %q", stage))
+		return ".mp4"
 	}
-	return pathComponent(s.Book) + "/" + pathComponent(s.Chapter) + "/" + pathComponent(s.Scene) +
-		"/" + stage + "/" + pathComponent(unit) + extension
+	panic(fmt.Sprintf("keys: no artifact path of stage %q", stage))
 }
 
 func pathComponent(id string) string {

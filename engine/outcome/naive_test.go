@@ -17,10 +17,10 @@ var (
 	fence      = []string{"stale_intent", "receipt_conflict", "intent_not_active", "intent_corrupt", "intent_missing"}
 	retryable  = []string{
 		"no_jobs_sent", "no_jobs_generated", "send_failed",
-		"deferred_capacity", "backoff", "duplicate", "circuit_open", "half_open_limit", "backpressure",
+		"deferred_capacity", "backoff", "duplicate", "circuit_open", "half_open_limit", "backpressure", "image_not_ready",
 		"dispatch_error", "job_failed", "artifact_missing", "lost",
 	}
-	terminal  = []string{"cancelled", "not_dispatchable", "retry_budget_exhausted", "blocked_by_image", "scene_not_found"}
+	terminal  = []string{"cancelled", "not_dispatchable", "retry_budget_exhausted", "blocked_by_image", "scene_not_found", "no_segments"}
 	deferring = slices.Concat(capacity, idempotent, fence)
 	known     = slices.Concat(deferring, retryable, terminal)
 )

@@ -36,6 +36,7 @@ const (
 	CircuitOpen      = "circuit_open"
 	HalfOpenLimit    = "half_open_limit"
 	Backpressure     = "backpressure"
+	ImageNotReady    = "image_not_ready"
 )
 
 // Why a dispatch or a stage ended otherwise.
@@ -47,6 +48,7 @@ const (
 	RetryBudgetExhausted = "retry_budget_exhausted"
 	BlockedByImage       = "blocked_by_image"
 	SceneNotFound        = "scene_not_found"
+	NoSegments           = "no_segments"
 )
 
 // The buckets of reasons. Exactly the first three defer.
@@ -96,6 +98,7 @@ var table = []Entry{
 	immediate(CircuitOpen, true, "begin: the breaker of the stage is open"),
 	immediate(HalfOpenLimit, true, "begin: the breaker is half open and its permits are out"),
 	immediate(Backpressure, true, "begin: all slots of the stage are taken"),
+	immediate(ImageNotReady, true, "begin of video: the image stage of the scene is on its way"),
 
 	immediate(DispatchError, true, "the executor failed"),
 	immediate(JobFailed, true, "a worker reported a failure; its class says whether to retry"),
@@ -104,6 +107,7 @@ var table = []Entry{
 	immediate(RetryBudgetExhausted, false, "too many failures; an explicit intent resets the budget"),
 	immediate(BlockedByImage, false, "video: the image stage failed"),
 	immediate(SceneNotFound, false, "the book holds no such scene"),
+	immediate(NoSegments, false, "audio: the scene has no speech, so it is ready without a file"),
 }
 
 // deferring makes the entry of a reason that opens a window: all that follows from

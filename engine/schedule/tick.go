@@ -115,6 +115,10 @@ func (t *tick) look(v store.SceneView) {
 			continue
 		}
 		wanted = true
+		if sv.Stage.Stage == asset.Video && asset.Awaited(v.State(asset.Image)) && sv.Dispatch == "" {
+			t.sum.Skipped++ // it waits for its pictures, which is no refusal
+			continue
+		}
 		t.lookAt(v, sv)
 	}
 	if !wanted {

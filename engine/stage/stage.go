@@ -8,28 +8,88 @@ import (
 	"github.com/animastor/orchestra/ports"
 )
 
-// Stage is the executor of one kind of media.
+// Stage is the executor of one kind of media. floor is the lowest generation that is
+// good enough for an artifact.
 type Stage interface {
 	// Name is asset.Audio, asset.Image or asset.Video.
 	Name() string
-	// Plan lists the units that still lack an artifact of at least generation
-	// floor. An error means that it could not be told.
+	// Plan lists the units that still lack an artifact. An error means that it could
+	// not be told.
 	Plan(ctx context.Context, scene ports.Scene, floor int64) (Plan, error)
-	// Prove says whether every artifact of the stage stands, of at least generation
-	// floor.
-	Prove(ctx context.Context, scene ports.Scene, floor int64) (ports.Presence, error)
+	// Composition is what the artifact of a unit is to be made of now, for the payload of
+	// its job; "" where that is the content alone.
+	Composition(ctx context.Context, scene ports.Scene, unit string) (string, error)
 	// Stat is the proof for one unit.
-	Stat(ctx context.Context, scene ports.SceneID, unit string, floor int64) (ports.Presence, error)
+	Stat(ctx context.Context, scene ports.Scene, unit string, floor int64) (ports.Presence, error)
+	// Assemble makes what the stage must leave of the units' artifacts, if there is
+	// anything to make, and proves it: Absent says that an artifact of a unit is missing.
+	// It may be asked again, also while another does the same. The error is a
+	// *MergeError if the proofs could be read and the file could not be made.
+	Assemble(ctx context.Context, scene ports.Scene, b Build) (ports.Presence, error)
+	// Prove says whether what the stage must leave stands, of whatever it was made.
+	Prove(ctx context.Context, scene ports.Scene, floor int64) (ports.Presence, error)
+}
+
+// Build is what an assembled file is made for.
+type Build struct {
+	Generation int64 // of the dispatch
+	Floor      int64
 }
 
 // Plan is what a stage of a scene still needs.
 type Plan struct {
 	Units  []string // to generate, in reading order
 	Cached []string // units whose artifact stands already
+	Whole  bool     // all that the stage must leave stands
+	Reason string   // why there is nothing to leave (outcome.NoSegments); then Whole is set
 }
 
 // Complete says that nothing is left to generate, and something was there to do.
-func (p Plan) Complete() bool { return len(p.Units) == 0 && len(p.Cached) > 0 }
+func (p Plan) Complete() bool { return p.Whole || len(p.Units) == 0 && len(p.Cached) > 0 }
+
+// plan asks for each unit.
+func plan(ctx context.Context, s Stage, scene ports.Scene, units []string, floor int64) (Plan, error) {
+	var p Plan
+	for _, unit := range units {
+		presence, err := s.Stat(ctx, scene, unit, floor)
+		switch {
+		case err != nil:
+			return Plan{}, err
+		case presence == ports.Present:
+			p.Cached = append(p.Cached, unit)
+		default:
+			p.Units = append(p.Units, unit)
+		}
+	}
+	return p, nil
+}
+
+// prove asks for each unit until one does not stand: that proves absence, and an
+// unreadable one leaves the answer unknown.
+func prove(ctx context.Context, s Stage, scene ports.Scene, units []string, floor int64) (ports.Presence, error) {
+	for _, unit := range units {
+		presence, err := s.Stat(ctx, scene, unit, floor)
+		if presence != ports.Present {
+			return presence, err
+		}
+	}
+	return ports.Present, nil
+}
+
+// proves says whether a file that stands proves anything: one of size 0 is an unfinished
+// upload, a placeholder stands for what is missing, and one of an older generation than
+// floor is not good enough.
+func proves(a ports.Artifact, floor int64) bool {
+	return a.Size > 0 && !a.Placeholder && a.Generation >= floor
+}
+
+func ids(units []ports.Unit) []string {
+	list := make([]string, len(units))
+	for i, u := range units {
+		list[i] = u.ID
+	}
+	return list
+}
 
 // Image generates one picture for each image unit of a scene.
 type Image struct {
@@ -43,39 +103,34 @@ func (*Image) Name() string { return asset.Image }
 
 // Plan implements Stage.
 func (s *Image) Plan(ctx context.Context, scene ports.Scene, floor int64) (Plan, error) {
-	var p Plan
-	for _, u := range scene.Units {
-		presence, err := s.Stat(ctx, scene.SceneID, u.ID, floor)
-		switch {
-		case err != nil:
-			return Plan{}, err
-		case presence == ports.Present:
-			p.Cached = append(p.Cached, u.ID)
-		default:
-			p.Units = append(p.Units, u.ID)
-		}
-	}
-	return p, nil
+	p, err := plan(ctx, s, scene, ids(scene.Units), floor)
+	p.Whole = p.Complete()
+	return p, err
 }
 
-// Prove implements Stage. One absent unit proves absence; an unreadable one
-// leaves the answer unknown.
-func (s *Image) Prove(ctx context.Context, scene ports.Scene, floor int64) (ports.Presence, error) {
-	for _, u := range scene.Units {
-		presence, err := s.Stat(ctx, scene.SceneID, u.ID, floor)
-		if presence != ports.Present {
-			return presence, err
-		}
-	}
-	return ports.Present, nil
-}
+// Composition implements Stage.
+func (*Image) Composition(context.Context, ports.Scene, string) (string, error) { return "", nil }
 
-// Stat implements Stage. A file of size 0 is an unfinished upload and proves
-// nothing but absence; so does one of an older generation than floor.
-func (s *Image) Stat(ctx context.Context, scene ports.SceneID, unit string, floor int64) (ports.Presence, error) {
-	a, presence, err := s.Artifacts.Stat(ctx, keys.ArtifactPath(scene, asset.Image, unit))
-	if presence == ports.Present && (a.Size == 0 || a.Generation < floor) {
+// Stat implements Stage.
+func (s *Image) Stat(ctx context.Context, scene ports.Scene, unit string, floor int64) (ports.Presence, error) {
+	a, presence, err := s.Picture(ctx, scene, unit)
+	if presence == ports.Present && !proves(a, floor) {
 		presence = ports.Absent
 	}
 	return presence, err
+}
+
+// Picture finds the picture of a unit, of whatever generation.
+func (s *Image) Picture(ctx context.Context, scene ports.Scene, unit string) (ports.Artifact, ports.Presence, error) {
+	return s.Artifacts.Stat(ctx, keys.ArtifactPath(scene.SceneID, asset.Image, unit))
+}
+
+// Assemble implements Stage: the pictures are all that it leaves.
+func (s *Image) Assemble(ctx context.Context, scene ports.Scene, b Build) (ports.Presence, error) {
+	return s.Prove(ctx, scene, b.Floor)
+}
+
+// Prove implements Stage.
+func (s *Image) Prove(ctx context.Context, scene ports.Scene, floor int64) (ports.Presence, error) {
+	return prove(ctx, s, scene, ids(scene.Units), floor)
 }

@@ -56,7 +56,7 @@ type BeginReply struct {
 }
 
 // Begin creates a dispatch, or refuses, in the order of schema 3: cancelled, intent_missing,
-// intent_corrupt, intent_not_active, stale_intent, not_dispatchable, deferred_capacity, backoff,
+// intent_corrupt, intent_not_active, stale_intent, not_dispatchable, image_not_ready, deferred_capacity, backoff,
 // duplicate, circuit_open, half_open_limit, backpressure. Called again for the live dispatch it says OK again.
 func (s *Store) Begin(ctx context.Context, a BeginArgs) (BeginReply, error) {
 	line := Line{Kind: LineStarted, Dispatch: a.Dispatch, Stage: a.Stage}

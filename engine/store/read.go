@@ -67,6 +67,26 @@ type SceneView struct {
 	Err       error // a key of this scene is corrupt; only Scene is set then
 }
 
+// State is the state of one of the stages that were read, "" for another.
+func (v SceneView) State(stage string) asset.State {
+	for _, s := range v.Stages {
+		if s.Stage.Stage == stage {
+			return s.State
+		}
+	}
+	return ""
+}
+
+// Asked says whether one of the stages that were read was ever asked for.
+func (v SceneView) Asked(stage string) bool {
+	for _, s := range v.Stages {
+		if s.Stage.Stage == stage {
+			return s.State != "" || s.Intent.Present
+		}
+	}
+	return false
+}
+
 // StageView is what Redis knows of one stage. Numbers that cannot be read are 0.
 type StageView struct {
 	Stage      asset.StageID

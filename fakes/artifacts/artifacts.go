@@ -96,6 +96,15 @@ func presence(file ports.Artifact) ports.Presence {
 	return ports.Present
 }
 
+// Get reads a file without a call, an unfinished one included.
+func (s *Store) Get(path string) (ports.Artifact, bool) {
+	file, ok := s.files[path]
+	return file, ok
+}
+
+// Name is the subject of the calls about a path.
+func (s *Store) Name(path string) string { return s.name(path) }
+
 // Set writes a file without a call, as a scenario does before its run.
 func (s *Store) Set(file ports.Artifact) { s.files[file.Path] = file }
 

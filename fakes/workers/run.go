@@ -95,7 +95,7 @@ func (k *worker) complete(ctx context.Context, c hub.Claim, effect string, befor
 	if effect == "half" {
 		size = 0
 	}
-	file := ports.Artifact{Path: k.spec.Path(c.Job), Generation: c.Generation, Version: c.Version, Size: size}
+	file := ports.Artifact{Path: k.spec.Path(c.Job), Generation: c.Generation, Version: c.Version, Size: size, Composition: c.Composition()}
 	if err := k.upload(ctx, file); err != nil {
 		k.fail(ctx, c, "upload_failed", err.Error())
 		return

@@ -76,7 +76,7 @@ func (u universe) dispatchCalls(t *rapid.T) []func(*store.Store) error {
 	generation := oneOf[int64](t, 3, 3, 3, 3, 3, 3, 3, 3, 2, 4)
 	breaker := guard.Breaker{Trip: 1 + evenly(t, 3), Window: time.Minute, CoolDown: oneOf(t, 3*time.Millisecond, time.Minute), Permits: 1 + evenly(t, 2)}
 	state, op := oneOf(t, "pending", "ready", "dirty", "failed"), oneOf(t, store.Charge, store.Reset, store.Keep)
-	begin := store.BeginArgs{Stage: u.stage, Dispatch: oneOf(t, newDispatch, newDispatch, u.dispatches[0]), Holder: h, Generation: generation,
+	begin := store.BeginArgs{Stage: oneOf(t, u.stage, u.stage, u.video()), Dispatch: oneOf(t, newDispatch, newDispatch, u.dispatches[0]), Holder: h, Generation: generation,
 		Version: 7, Mark: 9, Lease: lease, Slots: oneOf(t, 4, 1, 0), Breaker: breaker, Permit: lease, Jobs: jobs}
 	admit := store.AdmitArgs{Stage: u.stage, Dispatch: d, Holder: h, Generation: generation, Fence: 5, Job: job, Payload: "p", Lease: lease}
 	accept := store.AcceptArgs{Stage: u.stage, Dispatch: d, Fence: 5, Generation: generation, Job: job,
@@ -113,12 +113,13 @@ func (u universe) dispatchCalls(t *rapid.T) []func(*store.Store) error {
 // otherCalls are those that concern a scene, a book, or the whole, and the reads.
 func (u universe) otherCalls(t *rapid.T) []func(*store.Store) error {
 	scene, book, h := u.stage.SceneID, u.stage.Book, oneOf(t, u.holders...)
+	asked := oneOf(t, u.stage, u.stage, u.video())
 	op := oneOf(t, store.OpRequest, store.OpRegenerate, store.OpReset, store.OpCancel, store.OpDelete)
 	moves := []store.Move{{Line: "l1", Scene: scene, Event: oneOf(t, "started", "")}, {Line: oneOf(t, "l1", "l2"), Scene: scene, Event: "finished"}}
 	stages := oneOf(t, []string{"image", "audio"}, []string{"image"}, nil)
 	lock := store.Lock{Key: keys.CleanupLock(), Token: h, Fence: int64(3 + evenly(t, 2))}
 	return []func(*store.Store) error{
-		func(s *store.Store) error { _, err := s.Intent(ctx, op, u.stage, h == ""); return err },
+		func(s *store.Store) error { _, err := s.Intent(ctx, op, asked, h == ""); return err },
 		func(s *store.Store) error { _, err := s.Retire(ctx, scene, stages); return err },
 		func(s *store.Store) error { _, err := s.Restore(ctx, u.stage); return err },
 		func(s *store.Store) error { _, err := s.SlotHolders(ctx, asset.Stages()); return err },

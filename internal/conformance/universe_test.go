@@ -74,8 +74,16 @@ func (u universe) stageFields() []field {
 		{"image.reason", []string{"lost"}},
 		{"image.floor", numbers},
 		{"audio.state", []string{"ready", "pending"}},
+		{"image.cancelled", often("", "1")},
+		{"video.state", []string{"pending", "dirty", "generating", "ready", "failed"}},
+		{"video.dispatch", often("", "d2")},
+		{"video.reason", []string{"blocked_by_image", "lost"}},
+		{"video.cancelled", often("", "1")},
 	}
 }
+
+// video is the stage that waits for the universe's own.
+func (u universe) video() asset.StageID { return u.stage.Of(asset.Video) }
 
 // values are all keys of the universe.
 func (u universe) values() []value {
@@ -90,6 +98,7 @@ func (u universe) values() []value {
 		{keys.Intent(u.stage), "hash", []field{
 			{"generation", numbers}, {"status", often("active", "cancelled", "deleted")}, {"force", one}, {"at", instants},
 		}},
+		{keys.Intent(u.video()), "hash", []field{{"generation", numbers}, {"status", often("active", "cancelled", "deleted")}}},
 		{keys.Lease(u.stage), "string", []field{{"", u.dispatches}}},
 		{keys.Dispatch(u.stage), "hash", []field{{"dispatch_id", u.dispatches}, {"holder", u.holders}}},
 		{keys.Slots(asset.Image), "zset", holders},

@@ -15,7 +15,7 @@ type FaultEffect struct {
 }
 
 // services are what a fault can hit: the first part of `service.verb` in the name of a call.
-var services = []string{"redis", "hub", "callback", "worker", "content", "artifacts"}
+var services = []string{"redis", "hub", "callback", "worker", "content", "artifacts", "media"}
 
 var (
 	delay   = []string{"delay"}
@@ -63,6 +63,7 @@ var effects = []*FaultEffect{
 	{"content", "unreadable", "The content cannot be read.", nil},
 	{"artifacts", "missing", "The file is not there.", nil},
 	{"artifacts", "unreadable", "The file cannot be asked for.", nil},
+	{"media", "missing", "The merge answers that a part is missing.", nil},
 }
 
 // effectKeys are the keys of fault that mean something to some effects only.

@@ -11,6 +11,7 @@ import (
 	"github.com/animastor/orchestra/fakes/callbacks"
 	"github.com/animastor/orchestra/fakes/content"
 	"github.com/animastor/orchestra/fakes/hub"
+	"github.com/animastor/orchestra/fakes/media"
 	"github.com/animastor/orchestra/fakes/redis"
 	"github.com/animastor/orchestra/fakes/workers"
 	"github.com/animastor/orchestra/properties"
@@ -21,7 +22,7 @@ import (
 func TestEffectsAreThoseOfTheFakes(t *testing.T) {
 	for service, want := range map[string][]string{
 		"redis": redis.Effects, "hub": hub.Effects[:], "callback": callbacks.Effects[:],
-		"content": content.Effects[:], "artifacts": artifacts.Effects[:], "worker": workers.Effects[:],
+		"content": content.Effects[:], "artifacts": artifacts.Effects[:], "worker": workers.Effects[:], "media": media.Effects[:],
 	} {
 		var got []string
 		for _, e := range lang.Effects() {

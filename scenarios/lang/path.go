@@ -15,6 +15,8 @@ type Book struct {
 	ID                       string
 	Chapters, Scenes, Stages []string
 	Units                    int         // u1, u2, …
+	Segments                 int         // 0001, 0002, …
+	Groups                   int         // g1, g2, …
 	Workspace                string      // "": nobody's
 	State                    asset.State // of every stage, at the start
 }
@@ -170,13 +172,10 @@ func with(t ports.StageID, level Level, id string) ports.StageID {
 	return t
 }
 
-// stageWord reads the name of a stage that is built.
+// stageWord reads the name of a stage.
 func stageWord(w syntax.Word) (any, *syntax.Error) {
-	switch {
-	case w.Raw == asset.Image:
+	if asset.ValidStage(w.Raw) {
 		return w.Raw, nil
-	case asset.ValidStage(w.Raw):
-		return nil, fail(w, "", "stage %s is not built yet; use image", w.Raw)
 	}
-	return nil, fail(w, suggestOr(w.Raw, asset.Stages(), "use image"), "unknown stage %s", w.Raw)
+	return nil, fail(w, suggestOr(w.Raw, asset.Stages(), "use audio, image or video"), "unknown stage %s", w.Raw)
 }

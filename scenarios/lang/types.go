@@ -44,11 +44,11 @@ var (
 	typeGlob          = Type{"GLOB", "`*` stands for any text; ids are spelt, and quoted, as the trace spells them: `\"a:b\"/c1/*`; a glob with a blank is quoted as a whole", parseGlob} // Text
 	typeID            = Type{"ID", "1 to 1,024 bytes; anything but letters, digits, `-`, `_` and `.` is quoted", parseID}                                                                 // Text
 	typeSeeds         = Type{"SEEDS", "`7`, `1..10` or `1,5,9`; at most 20", parseSeeds}
-	typeStages        = Type{"STAGES", "a list of stages; `image` is the only one built yet", parseStages}                                                                        // Names
+	typeStages        = Type{"STAGES", "a list of `audio`, `image` and `video`", parseStages}                                                                                     // Names
 	typeProcess       = Type{"PROCESS", "`e1`, `e2`, … are the engines, `hub` the hub, `image-1`, `image-2`, … the workers, `image-w1-1`, … those of workspace w1", parseProcess} // Text
 	typeWorkspace     = Type{"WORKSPACE", "letters and digits: `w1`", parseWorkspace}                                                                                             // Text
 	typeCode          = Type{"CODE", "a failure code of engine/outcome, as in `job_timeout`", parseCode}                                                                          // Text
-	typeStage         = Type{"STAGE-TYPE", "`image`", func(_ *scope, w syntax.Word) (any, *syntax.Error) { return stageWord(w) }}                                                 // Text
+	typeStage         = Type{"STAGE-TYPE", "`audio`, `image` or `video`", func(_ *scope, w syntax.Word) (any, *syntax.Error) { return stageWord(w) }}                             // Text
 )
 
 // fail makes an error at a word; the vetter adds the file.
@@ -303,7 +303,7 @@ func parseProcess(sc *scope, w syntax.Word) (any, *syntax.Error) {
 }
 
 // privateWorker is the name of a worker, with that of its workspace if it has one.
-var privateWorker = regexp.MustCompile("^" + asset.Image + "-([A-Za-z0-9]+-)?[0-9]+$")
+var privateWorker = regexp.MustCompile("^(" + strings.Join(asset.Stages(), "|") + ")-([A-Za-z0-9]+-)?[0-9]+$")
 
 func parseWorkspace(_ *scope, w syntax.Word) (any, *syntax.Error) {
 	if !plainWord.MatchString(w.Raw) {

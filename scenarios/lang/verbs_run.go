@@ -31,6 +31,10 @@ var intentVerbs = []*Verb{
 		Name: "edit", Phase: Action,
 		Summary: "Edits the text of scenes: raises the version of their content.",
 		Params:  []Param{need("path", paths("PATH", LevelScene), "")},
+		Keys: []Param{
+			opt("segments", counts(0, 9999), "cuts the audio text into that many segments"),
+			opt("groups", counts(0, 1000), "cuts the units into that many groups"),
+		},
 		Example: "at 10s edit b1/c1/s1",
 	},
 }

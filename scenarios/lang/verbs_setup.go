@@ -2,6 +2,7 @@ package lang
 
 import (
 	"math"
+	"slices"
 	"strconv"
 
 	"github.com/animastor/orchestra/engine/asset"
@@ -31,6 +32,8 @@ var setupVerbs = []*Verb{
 			def("scenes", names("s", 1, 20_000), "1", "of each chapter"),
 			def("stages", typeStages, asset.Image, "enabled layers"),
 			def("units", counts(0, 1000), "1", "image units of each scene: `u1`, `u2`, …"),
+			def("segments", counts(0, 9999), "1", "segments of its audio text: `0001`, `0002`, …"),
+			def("groups", counts(0, 1000), "1", "runs of its units that its video is made of: `g1`, `g2`, …"),
 			opt("workspace", typeWorkspace, "whose private workers may serve it, too"),
 			def("state", words("new", "pending", "ready", "dirty", "failed"), "new", "of every stage; `ready` comes with its artifacts"),
 		},
@@ -40,15 +43,20 @@ var setupVerbs = []*Verb{
 	{
 		Name: "workers", Phase: Action,
 		Summary: "Says how many GPU workers of a type live, and how long their jobs take.",
-		Detail:  "Said again, it starts or stops workers: processes `image-1`, `image-2`, … Without it there are none. Those of workspace w1 are `image-w1-1`, …",
+		Detail:  "Said again, it starts or stops workers: processes `image-1`, `image-2`, … Without it there are none. A type that it does not name stays as it is. Those of workspace w1 are `image-w1-1`, …",
 		Keys: []Param{
-			need("image", counts(0, 1000), "workers of this type"),
-			def("job", typeDurationRange, "20s..60s", "how long a job takes"),
+			opt("audio", counts(0, 1000), "workers of this type"),
+			opt("image", counts(0, 1000), "workers of this type"),
+			opt("video", counts(0, 1000), "workers of this type"),
+			def("job", typeDurationRange, "20s..60s", "how long a job of the types named takes"),
 			opt("workspace", typeWorkspace, "whose private workers they are; without it they serve every book"),
 			opt("shared", typeDuration, "for how long from now on everybody may use private ones"),
 		},
 		Example: "workers image=2 job=20s..60s\nworkers image=1 workspace=w1 shared=10m\nat 5m workers image=0",
 		check: func(v *vetter, s *Step) {
+			if !slices.ContainsFunc(asset.Stages(), s.Args.Has) {
+				v.fail(s.Stmt.Verb, "as in workers image=2", "workers of which type?")
+			}
 			if s.Args.Has("shared") && !s.Args.Has("workspace") {
 				v.fail(s.arg("shared"), "as in workers image=1 workspace=w1 shared=10m", "only the workers of a workspace can be shared")
 			}
@@ -76,18 +84,10 @@ var setupVerbs = []*Verb{
 	{
 		Name:    "config",
 		Summary: "Changes settings of the engine; all others are those of production.",
-		Keys: []Param{
+		Keys: append([]Param{
 			opt("tick", typePeriod, "period of the tick"),
 			opt("renew", typePeriod, "period of the renewals"),
-			opt("slots.image", counts(1, 1000), "dispatches that may be live at once"),
-			opt("lease.image", typePeriod, "time to live of lease and dispatch record"),
-			opt("budget.image", typeCount, "tokens of the retry budget"),
-			opt("refill.image", typePeriod, "time in which one token comes back"),
-			opt("trip.image", counts(1, 1000), "failures within the window that open the circuit"),
-			opt("window.image", typePeriod, "how long a failure counts"),
-			opt("cooldown.image", typePeriod, "how long the circuit is open, before it is half-open"),
-			opt("permits.image", counts(1, 1000), "dispatches that a half-open circuit lets through at once"),
-		},
+		}, stageSettings()...),
 		Example: "config slots.image=2 tick=10s",
 		check:   someKey,
 	},
@@ -98,7 +98,7 @@ var setupVerbs = []*Verb{
 		Params:  []Param{opt("none", words("none"), "")},
 		Keys: []Param{
 			opt("redis", typeDurationRange, ""), opt("hub", typeDurationRange, ""), opt("callback", typeDurationRange, ""),
-			opt("content", typeDurationRange, ""), opt("artifacts", typeDurationRange, ""),
+			opt("content", typeDurationRange, ""), opt("artifacts", typeDurationRange, ""), opt("media", typeDurationRange, ""),
 		},
 		Example: "latency redis=50us..2ms hub=1ms..30ms",
 		check: func(v *vetter, s *Step) {
@@ -142,6 +142,22 @@ var setupVerbs = []*Verb{
 	},
 }
 
+// stageSettings are the settings that each stage has for itself.
+func stageSettings() (list []Param) {
+	for _, stage := range asset.Stages() {
+		list = append(list,
+			opt("slots."+stage, counts(1, 1000), "dispatches that may be live at once"),
+			opt("lease."+stage, typePeriod, "time to live of lease and dispatch record"),
+			opt("budget."+stage, typeCount, "tokens of the retry budget"),
+			opt("refill."+stage, typePeriod, "time in which one token comes back"),
+			opt("trip."+stage, counts(1, 1000), "failures within the window that open the circuit"),
+			opt("window."+stage, typePeriod, "how long a failure counts"),
+			opt("cooldown."+stage, typePeriod, "how long the circuit is open, before it is half-open"),
+			opt("permits."+stage, counts(1, 1000), "dispatches that a half-open circuit lets through at once"))
+	}
+	return list
+}
+
 // properties are the ids of design 6 that are built.
 var properties = []string{
 	"bounded-churn", "key-encoding", "classification", "pass-abort", "single-owner", "slots", "finish-once", "one-job", "fresh-deferral",
@@ -161,7 +177,8 @@ const scenesMax = 20_000
 func checkBook(v *vetter, s *Step) {
 	b := Book{
 		ID: s.Args.Text("id"), Chapters: s.Args.Names("chapters"), Scenes: s.Args.Names("scenes"),
-		Stages: s.Args.Names("stages"), Units: int(s.Args.Count("units")), State: asset.State(s.Args.Text("state")),
+		Stages: s.Args.Names("stages"), Units: int(s.Args.Count("units")), Segments: int(s.Args.Count("segments")),
+		Groups: int(s.Args.Count("groups")), State: asset.State(s.Args.Text("state")),
 	}
 	if s.Args.Has("workspace") {
 		b.Workspace = s.Args.Text("workspace")

@@ -95,8 +95,8 @@ func TestBooks(t *testing.T) {
 	p, err := vet("scenario x\nbook \"a:b\" chapters=c1,\"b:c1\" scenes=2 units=0 state=ready\nbook b1\n")
 	require.NoError(t, err)
 	require.Equal(t, []lang.Book{
-		{ID: "a:b", Chapters: []string{"c1", "b:c1"}, Scenes: []string{"s1", "s2"}, Stages: []string{"image"}, Units: 0, State: asset.Ready},
-		{ID: "b1", Chapters: []string{"c1"}, Scenes: []string{"s1"}, Stages: []string{"image"}, Units: 1, State: asset.New},
+		{ID: "a:b", Chapters: []string{"c1", "b:c1"}, Scenes: []string{"s1", "s2"}, Stages: []string{"image"}, Units: 0, Segments: 1, Groups: 1, State: asset.Ready},
+		{ID: "b1", Chapters: []string{"c1"}, Scenes: []string{"s1"}, Stages: []string{"image"}, Units: 1, Segments: 1, Groups: 1, State: asset.New},
 	}, p.Books)
 }
 

@@ -121,6 +121,23 @@ func circuitOf(db *redis.DB, breaker string) (openedAt int64, held bool) {
 	return intOr0(get(db, breaker, "opened_at")), get(db, breaker, "hold") == "open"
 }
 
+// imageComes is the prelude's.
+func imageComes(db *redis.DB, state string) bool {
+	status := get(db, state, "image.state")
+	return status == "pending" || status == "dirty" || status == "generating"
+}
+
+// videoWaits is the prelude's.
+func videoWaits(db *redis.DB, state string) bool {
+	status := get(db, state, "video.state")
+	return (status == "pending" || status == "dirty") && get(db, state, "video.dispatch") == "" && get(db, state, "video.cancelled") == ""
+}
+
+// blockVideo fails the video stage of a scene whose pictures will not come.
+func blockVideo(db *redis.DB, state string) {
+	db.HSet(state, "video.state", "failed", "video.reason", "blocked_by_image")
+}
+
 // tell is the prelude's tell.
 func tell(db *redis.DB, outbox, line string) {
 	db.RPush(outbox, line)

@@ -73,6 +73,9 @@ func refuseBegin(db *redis.DB, keys, args []string, now, fence int64) []string {
 	if !dispatchable && (status != "generating" || live == "") {
 		return refuse("not_dispatchable", "", 0)
 	}
+	if stage == "video." && imageComes(db, state) {
+		return refuse("image_not_ready", "", 0)
+	}
 	if deferral, ok := db.Get(deferred); ok {
 		parts := strings.Split(deferral, "|")
 		if len(parts) == 6 && intOr0(parts[5]) > now && intOr0(parts[2]) == current {

@@ -51,6 +51,8 @@ func finishTwin(db *redis.DB, keys, args []string) (any, error) {
 			next = now + backoffMs(idle)
 		}
 	}
+	blocks := stage == "image." && status == "failed" && videoWaits(db, state)
+	frees := stage == "image." && status == "ready" && videoBlocked(db, state)
 
 	endDispatch(db, held{state, keys[1], keys[2], keys[3], keys[4], keys[5], keys[12]}, stage, dispatch, args[3], now)
 	dropReceipts(db, keys[14:], dispatch)
@@ -78,8 +80,19 @@ func finishTwin(db *redis.DB, keys, args []string) (any, error) {
 		purgeLater(db, keys[13], dispatch, now)
 	}
 	db.HSet(state, stage+"state", status, stage+"reason", why, stage+"idle", num(idle), stage+"next", num(next))
+	if blocks {
+		blockVideo(db, state)
+	}
+	if frees {
+		db.HSet(state, "video.state", "pending", "video.reason", "")
+	}
 	tell(db, outbox, line+"|"+status+"|"+why)
 	return reply("ok")
+}
+
+// videoBlocked says whether the video stage of a scene failed for want of pictures.
+func videoBlocked(db *redis.DB, state string) bool {
+	return get(db, state, "video.state") == "failed" && get(db, state, "video.reason") == "blocked_by_image" && get(db, state, "video.cancelled") == ""
 }
 
 // dropReceipts removes those of the receipts that are the dispatch's own.

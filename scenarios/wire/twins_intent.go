@@ -24,6 +24,13 @@ func intentTwin(db *redis.DB, keys, args []string) (any, error) {
 	}
 	generation := num(max(intOr0(get(db, intent, "generation")), intOr0(get(db, state, stage+"generation"))) + 1)
 	after := stateAfter(op, before)
+	stops := op == "cancel" || op == "delete"
+	blocks := stage == "image." && stops && imageComes(db, state) && videoWaits(db, state)
+	blocked := stage == "video." && !stops && after != "ready" &&
+		(get(db, state, "image.state") == "failed" || imageComes(db, state) && get(db, state, "image.cancelled") != "")
+	if blocked {
+		after = "failed"
+	}
 	alone := aloneInScene(db, state, stage+"state")
 
 	if live != "" {
@@ -32,11 +39,12 @@ func intentTwin(db *redis.DB, keys, args []string) (any, error) {
 	}
 	db.Del(deferred, budget)
 	db.ZRem(deferredOf, bookStage)
-	db.HDel(state, stage+"idle", stage+"next")
+	db.HDel(state, stage+"idle", stage+"next", stage+"cancelled")
 	status := "active"
 	switch op {
 	case "cancel":
 		status = "cancelled"
+		db.HSet(state, stage+"cancelled", num(now))
 	case "delete":
 		status = "deleted"
 		db.HDel(state, stage+"state", stage+"version", stage+"mark", stage+"started", stage+"reason", stage+"floor")
@@ -51,6 +59,12 @@ func intentTwin(db *redis.DB, keys, args []string) (any, error) {
 	}
 	if after != "" {
 		db.HSet(state, stage+"state", after)
+	}
+	if blocked {
+		db.HSet(state, stage+"reason", "blocked_by_image")
+	}
+	if blocks {
+		blockVideo(db, state)
 	}
 	if op == "regenerate" || op == "reset" {
 		db.HSet(state, stage+"floor", generation)

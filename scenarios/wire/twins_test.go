@@ -24,6 +24,7 @@ import (
 var (
 	twinScene  = asset.SceneID{Book: "b", Chapter: "c", Scene: "s"}
 	twinStage  = twinScene.Of(asset.Image)
+	twinVideo  = twinScene.Of(asset.Video)
 	twinJob    = keys.Job(twinStage, "u1", 3)
 	otherJob   = keys.Job(twinStage, "u2", 3)
 	dispatches = []string{"d1", "d2"}
@@ -72,6 +73,11 @@ func universe() []value {
 		{"image.reason", []string{"lost"}},
 		{"image.floor", numbers},
 		{"audio.state", []string{"ready", "pending"}},
+		{"image.cancelled", often("", "1")},
+		{"video.state", []string{"pending", "dirty", "generating", "ready", "failed"}},
+		{"video.dispatch", often("", "d2")},
+		{"video.reason", []string{"blocked_by_image", "lost"}},
+		{"video.cancelled", often("", "1")},
 	}
 	receipt := []field{
 		{"dispatch", dispatches}, {"payload", []string{"p", "q"}}, {"generation", numbers}, {"fence", numbers},
@@ -84,6 +90,7 @@ func universe() []value {
 		{keys.Intent(twinStage), "hash", []field{
 			{"generation", numbers}, {"status", often("active", "cancelled", "deleted")}, {"force", one}, {"at", instants},
 		}},
+		{keys.Intent(twinVideo), "hash", []field{{"generation", numbers}, {"status", often("active", "cancelled", "deleted")}}},
 		{keys.Lease(twinStage), "string", []field{{"", dispatches}}},
 		{keys.Dispatch(twinStage), "hash", []field{{"dispatch_id", dispatches}, {"holder", holders}}},
 		{keys.Slots(asset.Image), "zset", slots},
@@ -179,7 +186,7 @@ func drawCall(t *rapid.T, name string) func(context.Context, *store.Store) {
 	generation := intOr0(oneOf(t, often("3", "2", "4")...))
 	switch name {
 	case "begin":
-		a := store.BeginArgs{Stage: twinStage, Dispatch: oneOf(t, "d1", "d2", "d9", "d9"), Holder: h, Generation: generation, Version: 7, Mark: 9,
+		a := store.BeginArgs{Stage: oneOf(t, twinStage, twinStage, twinVideo), Dispatch: oneOf(t, "d1", "d2", "d9", "d9"), Holder: h, Generation: generation, Version: 7, Mark: 9,
 			Lease: lease, Slots: oneOf(t, 0, 1, 1, 4), Jobs: jobs, Permit: lease,
 			Breaker: guard.Breaker{Trip: 2, Window: time.Minute, CoolDown: oneOf(t, time.Millisecond, time.Minute), Permits: 1 + evenly(t, 2)}}
 		return func(ctx context.Context, s *store.Store) { _, _ = s.Begin(ctx, a) }
@@ -217,7 +224,8 @@ func drawCall(t *rapid.T, name string) func(context.Context, *store.Store) {
 		return func(ctx context.Context, s *store.Store) { _, _ = s.Finish(ctx, a) }
 	case "intent":
 		op := store.IntentOp(oneOf(t, "request", "regenerate", "reset", "cancel", "delete"))
-		return func(ctx context.Context, s *store.Store) { _, _ = s.Intent(ctx, op, twinStage, generation == 3) }
+		stage := oneOf(t, twinStage, twinStage, twinVideo)
+		return func(ctx context.Context, s *store.Store) { _, _ = s.Intent(ctx, op, stage, generation == 3) }
 	case "retire":
 		stages := oneOf(t, []string{"image", "audio"}, []string{"image"}, nil)
 		return func(ctx context.Context, s *store.Store) { _, _ = s.Retire(ctx, twinScene, stages) }
@@ -377,7 +385,7 @@ func database(p redis.Peek) (lines []string) {
 
 // verdicts are all that the scripts may answer.
 var verdicts = map[string]string{
-	"begin": "ok cancelled intent_missing intent_corrupt intent_not_active stale_intent not_dispatchable deferred_capacity backoff duplicate circuit_open half_open_limit backpressure",
+	"begin": "ok cancelled intent_missing intent_corrupt intent_not_active stale_intent not_dispatchable deferred_capacity image_not_ready backoff duplicate circuit_open half_open_limit backpressure",
 	"renew": "ok not_owner finished", "adopt": "ok fresh finished", "claim": "ok in_progress finished",
 	"admit": "ok intent_not_active intent_missing stale_intent already_completed receipt_conflict duplicate_pending",
 	"mark":  "ok finished", "forget": "0 1", "release": "released kept", "accept": "accepted last duplicate stale",

@@ -142,20 +142,6 @@ func (w *World) LiveJobs(s ports.StageID) int {
 	return n
 }
 
-// WholeArtifacts counts the whole files of a stage.
-func (w *World) WholeArtifacts(s ports.StageID) int {
-	scene, _ := w.Content.Get(s.SceneID)
-	n := 0
-	for _, file := range w.Artifacts.List() {
-		for _, u := range scene.Units {
-			if file.Path == keys.ArtifactPath(s.SceneID, s.Stage, u.ID) && file.Size > 0 {
-				n++
-			}
-		}
-	}
-	return n
-}
-
 // JournalLen is the number of events in the journal of a scene.
 func (w *World) JournalLen(s ports.SceneID) int { return w.Redis.Peek().XLen(keys.Journal(s)) }
 

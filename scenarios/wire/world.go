@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/animastor/orchestra/engine"
-	"github.com/animastor/orchestra/engine/asset"
 	"github.com/animastor/orchestra/engine/keys"
 	"github.com/animastor/orchestra/engine/store"
 	"github.com/animastor/orchestra/fakes"
@@ -17,6 +16,7 @@ import (
 	"github.com/animastor/orchestra/fakes/callbacks"
 	"github.com/animastor/orchestra/fakes/content"
 	"github.com/animastor/orchestra/fakes/hub"
+	"github.com/animastor/orchestra/fakes/media"
 	"github.com/animastor/orchestra/fakes/redis"
 	"github.com/animastor/orchestra/fakes/workers"
 	"github.com/animastor/orchestra/ports"
@@ -52,6 +52,7 @@ func DefaultLatency() map[string]sim.Latency {
 		"content":   {Min: ms, Max: 20 * ms},
 		"artifacts": {Min: ms, Max: 20 * ms},
 		"callback":  {Min: ms, Max: time.Second},
+		"media":     {Min: 100 * ms, Max: 2 * time.Second},
 	}
 }
 
@@ -141,6 +142,7 @@ func (w *World) build(r *replica) {
 		Hub:       httphub.New(rt, httphub.Options{BaseURL: hubURL, APIKey: hubKey, Client: &http.Client{Transport: w.Hub.Transport(r.p)}}),
 		Content:   w.Content,
 		Artifacts: w.Artifacts,
+		Media:     media.New(w.Sim, w.Artifacts),
 		Observer:  observer{w.Sim},
 	})
 }
@@ -158,60 +160,6 @@ func (w *World) deliver(r *replica, result ports.JobResult) {
 			observer{w.Sim}.Observe(ports.Trouble{Scene: result.StageID().SceneID, Op: "complete", Err: err})
 		}
 	})
-}
-
-// AddBook puts a book into the content. With state ready its artifacts stand, and
-// with a state other than new the stages have been asked for.
-func (w *World) AddBook(b Book) {
-	for _, chapter := range b.Chapters {
-		for _, name := range b.Scenes {
-			scene := ports.Scene{SceneID: ports.SceneID{Book: b.ID, Chapter: chapter, Scene: name}, Version: 1, Workspace: b.Workspace, Layers: map[string]bool{}}
-			for _, stage := range b.Stages {
-				scene.Layers[stage] = true
-			}
-			for i := range b.Units {
-				u := fmt.Sprintf("u%d", i+1)
-				scene.Units = append(scene.Units, ports.Unit{ID: u})
-				for _, stage := range b.Stages {
-					w.files[keys.ArtifactPath(scene.SceneID, stage, u)] = scene.Of(stage).String() + "/" + ports.Quote(u)
-				}
-			}
-			w.Content.Set(scene)
-			for _, stage := range b.Stages {
-				w.preset(scene, stage, b.State)
-			}
-		}
-	}
-	w.Recorder.addBook(b)
-}
-
-// Book is a grid of scenes that are all alike.
-type Book struct {
-	ID                       string
-	Chapters, Scenes, Stages []string
-	Units                    int         // of each scene: u1, u2, …
-	Workspace                string      // whose it is; "": nobody's
-	State                    asset.State // new: never asked for
-}
-
-// preset writes what a stage in that state would have left in Redis.
-func (w *World) preset(scene ports.Scene, stage string, state asset.State) {
-	if state == asset.New || state == "" {
-		return
-	}
-	id, db := scene.Of(stage), w.Redis.DB()
-	db.HSet(keys.AssetState(id.SceneID), stage+".state", string(state), stage+".generation", "1", stage+".fence", "1")
-	db.HSet(keys.Intent(id), "generation", "1", "status", store.StatusActive, "force", "0", "at", "0")
-	db.SAdd(keys.ScenesOf(id.Book), keys.BookSceneMember(id.SceneID))
-	if !asset.Done(state, true) {
-		db.SAdd(keys.ActiveScenes(), keys.SceneMember(id.SceneID))
-	}
-	if state == asset.Ready {
-		for _, u := range scene.Units {
-			w.Artifacts.Set(ports.Artifact{Path: keys.ArtifactPath(id.SceneID, stage, u.ID), Generation: 1, Version: scene.Version, Size: 1})
-		}
-	}
-	w.Recorder.preset(id)
 }
 
 // Workers are GPU workers that are all alike.

@@ -24,6 +24,7 @@ if current ~= int(expected) then return refuse('stale_intent') end
 
 local dispatchable = status == 'pending' or status == 'dirty' or status == 'placeholder'
 if not dispatchable and not (status == 'generating' and live ~= '') then return refuse('not_dispatchable') end
+if stage == 'video.' and imageComes(state) then return refuse('image_not_ready') end
 
 -- A deferral holds for its own generation until its time; what cannot be read does not.
 local reason, _, deferredFor, _, _, deferredUntil, more = unpack(split(redis.call('GET', deferred) or ''))

@@ -59,6 +59,10 @@ if idleOp == 'inc' then
   idle, nextAt = idle + 1, 0
   if window == 0 and idle >= 3 then nextAt = at + math.min(60000, 10000 * 2 ^ (idle - 3)) end
 end
+-- Without its pictures the video of the scene cannot be made; with them it can again.
+local blocks = stage == 'image.' and status == 'failed' and videoWaits(state)
+local video, blocked, cancelled = read(state, 'video.', 'state', 'reason', 'cancelled')
+local frees = stage == 'image.' and status == 'ready' and video == 'failed' and blocked == 'blocked_by_image' and cancelled == ''
 local receipts = {}
 for i = FIRST_RECEIPT, #KEYS do
   if read(KEYS[i], '', 'dispatch') == dispatch then receipts[#receipts + 1] = KEYS[i] end
@@ -101,5 +105,7 @@ elseif status == 'ready' then
 end
 if purge == '1' then purgeLater(purges, dispatch, at) end
 put(state, stage, 'state', status, 'reason', why, 'idle', text(idle), 'next', text(nextAt))
+if blocks then put(state, 'video.', 'state', 'failed', 'reason', 'blocked_by_image') end
+if frees then put(state, 'video.', 'state', 'pending', 'reason', '') end
 tell(outbox, line .. '|' .. status .. '|' .. why)
 return reply('ok')

@@ -22,6 +22,13 @@ if op == 'delete' then after = ''
 elseif op == 'cancel' then after = before == 'generating' and 'pending' or before
 elseif before ~= 'ready' then after = 'pending'
 elseif op ~= 'request' then after = 'dirty' end
+-- A video cannot be made of pictures that nobody will make.
+local stops = op == 'cancel' or op == 'delete'
+local image, imageCancelled = read(state, 'image.', 'state', 'cancelled')
+local blocks = stage == 'image.' and stops and imageComes(state) and videoWaits(state)
+local blocked = stage == 'video.' and not stops and after ~= 'ready' and
+  (image == 'failed' or imageComes(state) and imageCancelled ~= '')
+if blocked then after = 'failed' end
 local alone = true -- no other stage of the scene has a state
 for _, field in ipairs(redis.call('HKEYS', state)) do
   if field ~= name and string.match(field, '%.state$') then alone = false end
@@ -34,9 +41,11 @@ if live ~= '' then
 end
 redis.call('DEL', deferred, budget)
 redis.call('ZREM', deferredOf, bookStage)
-drop(state, stage, 'idle', 'next')
+drop(state, stage, 'idle', 'next', 'cancelled')
 local status = 'active'
-if op == 'cancel' then status = 'cancelled'
+if op == 'cancel' then
+  status = 'cancelled'
+  put(state, stage, 'cancelled', text(at))
 elseif op == 'delete' then
   status = 'deleted'
   drop(state, stage, 'state', 'version', 'mark', 'started', 'reason', 'floor')
@@ -50,6 +59,8 @@ else
   redis.call('SADD', scenesOf, bookScene)
 end
 if after ~= '' then put(state, stage, 'state', after) end
+if blocked then put(state, stage, 'reason', 'blocked_by_image') end
+if blocks then put(state, 'video.', 'state', 'failed', 'reason', 'blocked_by_image') end
 if op == 'regenerate' or op == 'reset' then put(state, stage, 'floor', generation) end
 put(intent, '', 'generation', generation, 'status', status, 'force', force, 'at', text(at))
 if live ~= '' then tell(outbox, line .. '|' .. after .. '|') end

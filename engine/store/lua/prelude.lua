@@ -106,6 +106,19 @@ local function readCircuit(breaker)
   return openedAt ~= 0 and openedAt or nil, hold == 'open'
 end
 
+-- imageComes says whether the image stage of a scene was asked for and is not done; the
+-- video is made of its pictures, and waits for them.
+local function imageComes(state)
+  local status = read(state, 'image.', 'state')
+  return status == 'pending' or status == 'dirty' or status == 'generating'
+end
+
+-- videoWaits says whether the video stage of a scene could be begun, but for its image.
+local function videoWaits(state)
+  local status, live, cancelled = read(state, 'video.', 'state', 'dispatch', 'cancelled')
+  return (status == 'pending' or status == 'dirty') and live == '' and cancelled == ''
+end
+
 -- tell appends a line to the outbox, which holds the last 10,000.
 local function tell(outbox, line)
   redis.call('RPUSH', outbox, line)

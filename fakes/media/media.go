@@ -1,0 +1,63 @@
+package media
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/animastor/orchestra/fakes/artifacts"
+	"github.com/animastor/orchestra/ports"
+	"github.com/animastor/orchestra/sim"
+)
+
+// Effects are the effects of a merge beside those of the kernel.
+var Effects = [...]string{
+	"missing", // answers that a part is missing
+}
+
+// errSuperseded says that a file of a higher generation stands where the merge would go.
+var errSuperseded = errors.New("media: a file of a higher generation stands there")
+
+// Merger merges files of one tree. Its calls belong to the running task.
+type Merger struct {
+	w    *sim.World
+	tree *artifacts.Store
+}
+
+var _ ports.Media = (*Merger)(nil)
+
+// New returns a merger for a tree.
+func New(w *sim.World, tree *artifacts.Store) *Merger { return &Merger{w: w, tree: tree} }
+
+// Merge implements ports.Media.
+func (m *Merger) Merge(ctx context.Context, order ports.Merge) error {
+	deadline, _ := ctx.Deadline()
+	_, err := m.w.Do(&sim.Call{
+		Service: "media", Verb: "merge", Subject: m.tree.Name(order.Whole.Path), Deadline: deadline,
+		Do: func(fx *sim.Fired) (any, error) { return nil, m.merge(order, fx) },
+	})
+	if err != nil {
+		return fmt.Errorf("merge %s: %w", order.Whole.Path, err)
+	}
+	return nil
+}
+
+func (m *Merger) merge(order ports.Merge, fx *sim.Fired) error {
+	if fx != nil && fx.Effect == "missing" || len(order.Parts) == 0 {
+		return ports.ErrMissingPart
+	}
+	whole := order.Whole
+	whole.Size = 0
+	for _, path := range order.Parts {
+		part, stands := m.tree.Get(path)
+		if !stands || part.Size == 0 {
+			return fmt.Errorf("%w: %s", ports.ErrMissingPart, path)
+		}
+		whole.Size += part.Size
+	}
+	if old, stands := m.tree.Get(whole.Path); stands && old.Generation > whole.Generation {
+		return errSuperseded
+	}
+	m.tree.Set(whole)
+	return nil
+}

@@ -1,0 +1,182 @@
+package wire
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/animastor/orchestra/engine/asset"
+	"github.com/animastor/orchestra/engine/keys"
+	"github.com/animastor/orchestra/engine/stage"
+	"github.com/animastor/orchestra/engine/store"
+	"github.com/animastor/orchestra/ports"
+)
+
+// Book is a grid of scenes that are all alike.
+type Book struct {
+	ID                       string
+	Chapters, Scenes, Stages []string
+	Units                    int         // image units of each scene: u1, u2, …
+	Segments                 int         // of its audio text: 0001, 0002, …
+	Groups                   int         // of its video, g1, g2, …, with as many units each as can be
+	Workspace                string      // whose it is; "": nobody's
+	State                    asset.State // new: never asked for
+}
+
+// AddBook puts a book into the content. With state ready its artifacts stand, and
+// with a state other than new the stages have been asked for.
+func (w *World) AddBook(b Book) {
+	for _, chapter := range b.Chapters {
+		for _, name := range b.Scenes {
+			scene := ports.Scene{SceneID: ports.SceneID{Book: b.ID, Chapter: chapter, Scene: name}, Version: 1, Workspace: b.Workspace, Layers: map[string]bool{}}
+			for _, stage := range b.Stages {
+				scene.Layers[stage] = true
+			}
+			for i := range b.Units {
+				scene.Units = append(scene.Units, ports.Unit{ID: "u" + strconv.Itoa(i+1)})
+			}
+			setSegments(&scene, b.Segments)
+			setGroups(&scene, b.Groups)
+			w.setScene(scene)
+			for _, stage := range b.Stages {
+				w.preset(scene, stage, b.State)
+			}
+		}
+	}
+	w.Recorder.addBook(b)
+}
+
+// Edit raises the version of a scene's content and changes the number of its segments
+// or groups, unless it is negative.
+func (w *World) Edit(id ports.SceneID, segments, groups int) {
+	w.Content.Edit(id, func(s *ports.Scene) {
+		if segments >= 0 {
+			setSegments(s, segments)
+		}
+		if groups >= 0 {
+			setGroups(s, groups)
+		}
+	})
+	if scene, ok := w.Content.Get(id); ok {
+		w.name(scene)
+	}
+}
+
+func setSegments(s *ports.Scene, n int) {
+	s.Segments = nil
+	for i := range n {
+		s.Segments = append(s.Segments, ports.Unit{ID: keys.ChunkID(i + 1)})
+	}
+}
+
+// setGroups cuts the units of a scene into n runs, the first ones longer by one if they
+// do not divide.
+func setGroups(s *ports.Scene, n int) {
+	s.Groups = nil
+	for i, from := 0, 0; i < n; i++ {
+		to := from + (len(s.Units)-from+n-i-1)/(n-i)
+		g := ports.VideoGroup{ID: "g" + strconv.Itoa(i+1)}
+		for _, u := range s.Units[from:to] {
+			g.Units = append(g.Units, u.ID)
+		}
+		s.Groups = append(s.Groups, g)
+		from = to
+	}
+}
+
+// parts are the units of a stage.
+func parts(s ports.Scene, kind string) (ids []string) {
+	switch kind {
+	case asset.Audio:
+		for _, u := range s.Segments {
+			ids = append(ids, u.ID)
+		}
+	case asset.Image:
+		for _, u := range s.Units {
+			ids = append(ids, u.ID)
+		}
+	case asset.Video:
+		for _, g := range s.Groups {
+			ids = append(ids, g.ID)
+		}
+	}
+	return ids
+}
+
+func (w *World) setScene(s ports.Scene) {
+	w.name(s)
+	w.Content.Set(s)
+}
+
+// name notes what the paths of a scene's artifacts are about.
+func (w *World) name(s ports.Scene) {
+	for _, kind := range asset.Stages() {
+		id := s.Of(kind).String()
+		for _, part := range parts(s, kind) {
+			w.files[keys.ArtifactPath(s.SceneID, kind, part)] = id + "/" + ports.Quote(part)
+		}
+		w.files[keys.ScenePath(s.SceneID, kind)] = id
+	}
+}
+
+// preset writes what a stage in that state would have left in Redis.
+func (w *World) preset(scene ports.Scene, stage string, state asset.State) {
+	if state == asset.New || state == "" {
+		return
+	}
+	id, db := scene.Of(stage), w.Redis.DB()
+	db.HSet(keys.AssetState(id.SceneID), stage+".state", string(state), stage+".generation", "1", stage+".fence", "1")
+	db.HSet(keys.Intent(id), "generation", "1", "status", store.StatusActive, "force", "0", "at", "0")
+	db.SAdd(keys.ScenesOf(id.Book), keys.BookSceneMember(id.SceneID))
+	if !asset.Done(state, true) {
+		db.SAdd(keys.ActiveScenes(), keys.SceneMember(id.SceneID))
+	}
+	if state == asset.Ready {
+		w.presetFiles(scene, stage)
+	}
+	w.Recorder.preset(id)
+}
+
+// presetFiles writes the artifacts that a stage of generation 1 would have left.
+func (w *World) presetFiles(scene ports.Scene, kind string) {
+	made := func(path, composition string) ports.Artifact {
+		return ports.Artifact{Path: path, Generation: 1, Version: scene.Version, Size: 1, Composition: composition}
+	}
+	var whole []string
+	separator := ","
+	for i, part := range parts(scene, kind) {
+		composition, name := "", keys.Encode(part)
+		if kind == asset.Video {
+			var pictures []string
+			for _, u := range scene.Groups[i].Units {
+				pictures = append(pictures, stage.Picture(u, w.picture(scene, u)))
+			}
+			composition, separator = strings.Join(pictures, ","), ";"
+			name += "=" + composition
+		}
+		whole = append(whole, name)
+		w.Artifacts.Set(made(keys.ArtifactPath(scene.SceneID, kind, part), composition))
+	}
+	if kind != asset.Image && len(whole) > 0 {
+		w.Artifacts.Set(made(keys.ScenePath(scene.SceneID, kind), strings.Join(whole, separator)))
+	}
+}
+
+func (w *World) picture(s ports.Scene, unit string) ports.Artifact {
+	a, _ := w.Artifacts.Get(keys.ArtifactPath(s.SceneID, asset.Image, unit))
+	return a
+}
+
+// WholeArtifacts counts the whole files of a stage: of its units, and of the scene. A
+// placeholder is none.
+func (w *World) WholeArtifacts(s ports.StageID) int {
+	scene, _ := w.Content.Get(s.SceneID)
+	paths := []string{keys.ScenePath(s.SceneID, s.Stage)}
+	for _, part := range parts(scene, s.Stage) {
+		paths = append(paths, keys.ArtifactPath(s.SceneID, s.Stage, part))
+	}
+	return len(slices.DeleteFunc(paths, func(path string) bool {
+		a, _ := w.Artifacts.Get(path)
+		return a.Size == 0 || a.Placeholder
+	}))
+}
