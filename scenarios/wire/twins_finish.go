@@ -51,8 +51,6 @@ func finishTwin(db *redis.DB, keys, args []string) (any, error) {
 			next = now + backoffMs(idle)
 		}
 	}
-	blocks := stage == "image." && status == "failed" && videoWaits(db, state)
-	frees := stage == "image." && status == "ready" && videoBlocked(db, state)
 
 	endDispatch(db, held{state, keys[1], keys[2], keys[3], keys[4], keys[5], keys[12]}, stage, dispatch, args[3], now)
 	dropReceipts(db, keys[14:], dispatch)
@@ -80,14 +78,21 @@ func finishTwin(db *redis.DB, keys, args []string) (any, error) {
 		purgeLater(db, keys[13], dispatch, now)
 	}
 	db.HSet(state, stage+"state", status, stage+"reason", why, stage+"idle", num(idle), stage+"next", num(next))
-	if blocks {
-		blockVideo(db, state)
-	}
-	if frees {
-		db.HSet(state, "video.state", "pending", "video.reason", "")
+	if stage == "image." {
+		tellVideo(db, state, status)
 	}
 	tell(db, outbox, line+"|"+status+"|"+why)
 	return reply("ok")
+}
+
+// tellVideo does what the end of its image stage means for the video of a scene.
+func tellVideo(db *redis.DB, state, image string) {
+	switch {
+	case image == "failed" && videoWaits(db, state):
+		blockVideo(db, state)
+	case image == "ready" && videoBlocked(db, state):
+		db.HSet(state, "video.state", "pending", "video.reason", "")
+	}
 }
 
 // videoBlocked says whether the video stage of a scene failed for want of pictures.
