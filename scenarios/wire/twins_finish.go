@@ -78,19 +78,19 @@ func finishTwin(db *redis.DB, keys, args []string) (any, error) {
 		purgeLater(db, keys[13], dispatch, now)
 	}
 	db.HSet(state, stage+"state", status, stage+"reason", why, stage+"idle", num(idle), stage+"next", num(next))
-	if stage == "image." {
-		tellVideo(db, state, status)
-	}
+	tellVideo(db, state, stage, status)
 	tell(db, outbox, line+"|"+status+"|"+why)
 	return reply("ok")
 }
 
-// tellVideo does what the end of its image stage means for the video of a scene.
-func tellVideo(db *redis.DB, state, image string) {
+// tellVideo does what the end of a stage means for the video of its scene, if it is the
+// image stage.
+func tellVideo(db *redis.DB, state, stage, status string) {
 	switch {
-	case image == "failed" && videoWaits(db, state):
+	case stage != "image.":
+	case status == "failed" && videoWaits(db, state):
 		blockVideo(db, state)
-	case image == "ready" && videoBlocked(db, state):
+	case status == "ready" && videoBlocked(db, state):
 		db.HSet(state, "video.state", "pending", "video.reason", "")
 	}
 }
