@@ -98,8 +98,13 @@ func (p *pass) run(ctx context.Context) error {
 	// The slots come first: a dispatch that holds one then, and is live in no scene of an
 	// index read later, is over.
 	holders, err := p.d.Store.SlotHolders(ctx, p.r.stages)
-	if err != nil {
+	var corrupt *store.CorruptError
+	if err != nil && !errors.As(err, &corrupt) {
 		return err
+	}
+	if err != nil {
+		p.report.Errors++
+		p.d.Observer.Observe(ports.Trouble{Op: "read slots", Err: err})
 	}
 	turn, err := p.d.Store.TakeTurn(ctx, keys.CleanupLock(), p.r.token, lockTTL)
 	if err != nil {

@@ -178,15 +178,18 @@ func (t *tick) start(ctx context.Context) {
 	if err != nil {
 		t.sum.Errors++
 		t.d.Observer.Observe(ports.Trouble{Op: "read slots", Err: err})
-		for _, v := range t.candidates {
-			t.unknown(v.Stage)
-		}
-		return
 	}
 	free := map[string]int{}
-	for _, stage := range t.s.stages {
-		free[stage] = t.d.Profile(stage).Slots - used[stage]
+	for stage, n := range used { //sim:unordered each on its own
+		free[stage] = t.d.Profile(stage).Slots - n
 	}
+	t.candidates = slices.DeleteFunc(t.candidates, func(v store.StageView) bool {
+		_, told := used[v.Stage.Stage]
+		if !told {
+			t.unknown(v.Stage)
+		}
+		return !told
+	})
 	wait, cancel := t.d.Runtime.WithTimeout(ctx, waitAtMost)
 	defer cancel()
 	for wait.Err() == nil && len(t.candidates) > 0 {

@@ -28,21 +28,16 @@ func (s *Store) Journal(ctx context.Context, stage asset.StageID, event string) 
 }
 
 // SlotsUsed counts the holders of the slots of each stage that are unexpired at now,
-// which is Redis' own time (design 5.4.1).
+// which is Redis' own time (design 5.4.1). Corrupt ones are as with SlotHolders.
 func (s *Store) SlotsUsed(ctx context.Context, stages []string, now time.Time) (map[string]int, error) {
 	counts := make([]*redis.IntCmd, len(stages))
-	_, err := s.client.Pipelined(ctx, func(p redis.Pipeliner) error {
+	_, _ = s.client.Pipelined(ctx, func(p redis.Pipeliner) error { // each command has its error
 		for i, stage := range stages {
 			counts[i] = p.ZCount(ctx, keys.Slots(stage), "("+strconv.FormatInt(now.UnixMilli(), 10), "+inf")
 		}
 		return nil
 	})
 	used := map[string]int{}
-	for i, stage := range stages {
-		if err := counts[i].Err(); err != nil {
-			return nil, unread("read slots of", stage, keys.Slots(stage), err)
-		}
-		used[stage] = int(counts[i].Val())
-	}
+	err := eachSlots(stages, func(i int) error { return counts[i].Err() }, func(i int) { used[stages[i]] = int(counts[i].Val()) })
 	return used, err
 }

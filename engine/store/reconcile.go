@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strconv"
 
@@ -29,23 +30,39 @@ func (s *Store) Restore(ctx context.Context, stage asset.StageID) (Verdict, erro
 	return r.verdict(), nil
 }
 
-// SlotHolders lists who holds the slots of each stage, expired ones included.
+// SlotHolders lists who holds the slots of each stage, expired ones included. Slots that
+// are corrupt spoil their stage alone: it is left out, and the error says so.
 func (s *Store) SlotHolders(ctx context.Context, stages []string) (map[string][]string, error) {
 	holders := make([]*redis.StringSliceCmd, len(stages))
-	_, err := s.client.Pipelined(ctx, func(p redis.Pipeliner) error {
+	_, _ = s.client.Pipelined(ctx, func(p redis.Pipeliner) error { // each command has its error
 		for i, stage := range stages {
 			holders[i] = p.ZRange(ctx, keys.Slots(stage), 0, -1)
 		}
 		return nil
 	})
 	byStage := map[string][]string{}
-	for i, stage := range stages {
-		if err := holders[i].Err(); err != nil {
-			return nil, unread("read slots of", stage, keys.Slots(stage), err)
-		}
-		byStage[stage] = holders[i].Val()
-	}
+	err := eachSlots(stages, func(i int) error { return holders[i].Err() }, func(i int) { byStage[stages[i]] = holders[i].Val() })
 	return byStage, err
+}
+
+// eachSlots takes the answers about the slots of each stage. Corrupt ones are left out
+// and reported; any other error leaves nothing to rely on, and says so alone.
+func eachSlots(stages []string, failure func(i int) error, take func(i int)) error {
+	var corrupt []error
+	for i, stage := range stages {
+		err := failure(i)
+		if err == nil {
+			take(i)
+			continue
+		}
+		err = unread("read slots of", stage, keys.Slots(stage), err)
+		var bad *CorruptError
+		if !errors.As(err, &bad) {
+			return err
+		}
+		corrupt = append(corrupt, err)
+	}
+	return errors.Join(corrupt...)
 }
 
 // ReleaseSlots takes slots from holders that are over, and returns how many had one.
