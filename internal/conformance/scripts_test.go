@@ -160,13 +160,13 @@ func TestTroubleOfADispatch(t *testing.T) {
 	u := universes[0]
 	begin := func(s *store.Store) error {
 		_, err := s.Begin(ctx, store.BeginArgs{Stage: u.stage, Dispatch: newDispatch, Holder: "h1", Generation: 1,
-			Lease: time.Minute, Permit: time.Minute, Slots: 1, Jobs: u.jobs})
+			Lease: time.Minute, Breaker: guard.Published(), Permit: time.Minute, Slots: 1, Jobs: u.jobs})
 		return err
 	}
 	finish := func(s *store.Store) error {
 		_, err := s.Finish(ctx, store.FinishArgs{Stage: u.stage, Dispatch: newDispatch, Caller: "h1", Outcome: "nothing", State: asset.Pending,
 			Reason: "no_worker_available", Bucket: "capacity", Window: time.Minute, Idle: store.Increase, Budget: store.Charge, BudgetLimit: 10,
-			Refill: time.Minute, Jobs: u.jobs})
+			Refill: time.Minute, Breaker: guard.Published(), Jobs: u.jobs})
 		return err
 	}
 	request := do("", func(s *store.Store) error { _, err := s.Intent(ctx, store.OpRequest, u.stage, false); return err })
