@@ -2,7 +2,6 @@ package stage
 
 import (
 	"context"
-	"strings"
 
 	"github.com/animastor/orchestra/engine/asset"
 	"github.com/animastor/orchestra/engine/keys"
@@ -25,29 +24,12 @@ func (*Audio) Name() string { return asset.Audio }
 
 func (s *Audio) whole() whole { return whole{s.Artifacts, s.Media, asset.Audio} }
 
-// spoken is what the scene's audio is made of: its segments, in order.
-func spoken(scene ports.Scene) string {
-	parts := make([]string, len(scene.Segments))
-	for i, u := range scene.Segments {
-		parts[i] = keys.Encode(u.ID)
-	}
-	return strings.Join(parts, ",")
-}
-
 // Plan implements Stage.
 func (s *Audio) Plan(ctx context.Context, scene ports.Scene, floor int64) (Plan, error) {
 	if len(scene.Segments) == 0 {
 		return Plan{Whole: true, Reason: outcome.NoSegments}, nil
 	}
-	segments := ids(scene.Segments)
-	presence, err := s.whole().stands(ctx, scene, spoken(scene), floor)
-	switch presence {
-	case ports.Unknown:
-		return Plan{}, err
-	case ports.Present:
-		return Plan{Cached: segments, Whole: true}, nil
-	}
-	return plan(ctx, s, scene, segments, floor)
+	return s.whole().plan(ctx, s, scene, AudioComposition(scene), ids(scene.Segments), floor)
 }
 
 // Composition implements Stage.
@@ -55,26 +37,15 @@ func (*Audio) Composition(context.Context, ports.Scene, string) (string, error) 
 
 // Stat implements Stage.
 func (s *Audio) Stat(ctx context.Context, scene ports.Scene, unit string, floor int64) (ports.Presence, error) {
-	a, presence, err := s.Artifacts.Stat(ctx, keys.ArtifactPath(scene.SceneID, asset.Audio, unit))
-	if presence == ports.Present && !proves(a, floor) {
-		presence = ports.Absent
-	}
-	return presence, err
+	return stands(ctx, s.Artifacts, keys.ArtifactPath(scene.SceneID, asset.Audio, unit), "", floor)
 }
 
-// Assemble implements Stage. Nothing is merged before all chunks stand (H-60).
+// Assemble implements Stage.
 func (s *Audio) Assemble(ctx context.Context, scene ports.Scene, b Build) (ports.Presence, error) {
 	if len(scene.Segments) == 0 {
 		return ports.Present, nil
 	}
-	if presence, err := s.whole().stands(ctx, scene, spoken(scene), b.Floor); presence != ports.Absent {
-		return presence, err
-	}
-	segments := ids(scene.Segments)
-	if presence, err := prove(ctx, s, scene, segments, b.Floor); presence != ports.Present {
-		return presence, err
-	}
-	return s.whole().merge(ctx, scene, spoken(scene), segments, b)
+	return s.whole().assemble(ctx, s, scene, AudioComposition(scene), ids(scene.Segments), b)
 }
 
 // Prove implements Stage.

@@ -83,6 +83,16 @@ func proves(a ports.Artifact, floor int64) bool {
 	return a.Size > 0 && !a.Placeholder && a.Generation >= floor
 }
 
+// stands proves a file. A composition is demanded unless it is empty: a file of other
+// parts is as good as none (audit of moved group boundaries, H-29).
+func stands(ctx context.Context, tree ports.Artifacts, path, composition string, floor int64) (ports.Presence, error) {
+	a, presence, err := tree.Stat(ctx, path)
+	if presence == ports.Present && (!proves(a, floor) || composition != "" && a.Composition != composition) {
+		presence = ports.Absent
+	}
+	return presence, err
+}
+
 func ids(units []ports.Unit) []string {
 	list := make([]string, len(units))
 	for i, u := range units {
@@ -113,16 +123,19 @@ func (*Image) Composition(context.Context, ports.Scene, string) (string, error) 
 
 // Stat implements Stage.
 func (s *Image) Stat(ctx context.Context, scene ports.Scene, unit string, floor int64) (ports.Presence, error) {
-	a, presence, err := s.Picture(ctx, scene, unit)
-	if presence == ports.Present && !proves(a, floor) {
-		presence = ports.Absent
-	}
-	return presence, err
+	return stands(ctx, s.Artifacts, picturePath(scene, unit), "", floor)
 }
 
-// Picture finds the picture of a unit, of whatever generation.
-func (s *Image) Picture(ctx context.Context, scene ports.Scene, unit string) (ports.Artifact, ports.Presence, error) {
-	return s.Artifacts.Stat(ctx, keys.ArtifactPath(scene.SceneID, asset.Image, unit))
+// Pictures finds the pictures of a scene.
+func (s *Image) Pictures(ctx context.Context, scene ports.Scene) Pictures {
+	return func(unit string) (ports.Artifact, error) {
+		a, _, err := s.Artifacts.Stat(ctx, picturePath(scene, unit))
+		return a, err
+	}
+}
+
+func picturePath(scene ports.Scene, unit string) string {
+	return keys.ArtifactPath(scene.SceneID, asset.Image, unit)
 }
 
 // Assemble implements Stage: the pictures are all that it leaves.

@@ -32,14 +32,33 @@ type whole struct {
 	stage     string
 }
 
-// stands proves the whole. A composition is demanded unless it is empty: a file of other
-// parts is as good as none (audit of moved group boundaries, H-29).
+// stands proves the whole; see the function.
 func (w whole) stands(ctx context.Context, scene ports.Scene, composition string, floor int64) (ports.Presence, error) {
-	a, presence, err := w.artifacts.Stat(ctx, keys.ScenePath(scene.SceneID, w.stage))
-	if presence == ports.Present && (!proves(a, floor) || composition != "" && a.Composition != composition) {
-		presence = ports.Absent
+	return stands(ctx, w.artifacts, keys.ScenePath(scene.SceneID, w.stage), composition, floor)
+}
+
+// plan asks for the parts of s only if the whole does not stand.
+func (w whole) plan(ctx context.Context, s Stage, scene ports.Scene, composition string, parts []string, floor int64) (Plan, error) {
+	presence, err := w.stands(ctx, scene, composition, floor)
+	switch presence {
+	case ports.Unknown:
+		return Plan{}, err
+	case ports.Present:
+		return Plan{Cached: parts, Whole: true}, nil
 	}
-	return presence, err
+	return plan(ctx, s, scene, parts, floor)
+}
+
+// assemble makes the whole of the parts of s, unless it stands. Nothing is merged before
+// all of them are proved (H-60).
+func (w whole) assemble(ctx context.Context, s Stage, scene ports.Scene, composition string, parts []string, b Build) (ports.Presence, error) {
+	if presence, err := w.stands(ctx, scene, composition, b.Floor); presence != ports.Absent {
+		return presence, err
+	}
+	if presence, err := prove(ctx, s, scene, parts, b.Floor); presence != ports.Present {
+		return presence, err
+	}
+	return w.merge(ctx, scene, composition, parts, b)
 }
 
 // merge makes the whole of parts that were proved. Whether it stands decides, not what

@@ -3,7 +3,6 @@ package wire
 import (
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/animastor/orchestra/engine/asset"
 	"github.com/animastor/orchestra/engine/keys"
@@ -139,32 +138,31 @@ func (w *World) preset(scene ports.Scene, stage string, state asset.State) {
 
 // presetFiles writes the artifacts that a stage of generation 1 would have left.
 func (w *World) presetFiles(scene ports.Scene, kind string) {
-	made := func(path, composition string) ports.Artifact {
-		return ports.Artifact{Path: path, Generation: 1, Version: scene.Version, Size: 1, Composition: composition}
+	set := func(path, composition string) {
+		w.Artifacts.Set(ports.Artifact{Path: path, Generation: 1, Version: scene.Version, Size: 1, Composition: composition})
 	}
-	var whole []string
-	separator := ","
-	for i, part := range parts(scene, kind) {
-		composition, name := "", keys.Encode(part)
+	find := func(unit string) (ports.Artifact, error) {
+		a, _ := w.Artifacts.Get(keys.ArtifactPath(scene.SceneID, asset.Image, unit))
+		return a, nil
+	}
+	all := parts(scene, kind)
+	for i, part := range all {
+		composition := ""
 		if kind == asset.Video {
-			var pictures []string
-			for _, u := range scene.Groups[i].Units {
-				pictures = append(pictures, stage.Picture(u, w.picture(scene, u)))
-			}
-			composition, separator = strings.Join(pictures, ","), ";"
-			name += "=" + composition
+			composition, _ = stage.GroupComposition(scene.Groups[i], find) // find never fails
 		}
-		whole = append(whole, name)
-		w.Artifacts.Set(made(keys.ArtifactPath(scene.SceneID, kind, part), composition))
+		set(keys.ArtifactPath(scene.SceneID, kind, part), composition)
 	}
-	if kind != asset.Image && len(whole) > 0 {
-		w.Artifacts.Set(made(keys.ScenePath(scene.SceneID, kind), strings.Join(whole, separator)))
+	if len(all) == 0 {
+		return
 	}
-}
-
-func (w *World) picture(s ports.Scene, unit string) ports.Artifact {
-	a, _ := w.Artifacts.Get(keys.ArtifactPath(s.SceneID, asset.Image, unit))
-	return a
+	switch kind {
+	case asset.Audio:
+		set(keys.ScenePath(scene.SceneID, kind), stage.AudioComposition(scene))
+	case asset.Video:
+		composition, _ := stage.VideoComposition(scene, find)
+		set(keys.ScenePath(scene.SceneID, kind), composition)
+	}
 }
 
 // WholeArtifacts counts the whole files of a stage: of its units, and of the scene. A

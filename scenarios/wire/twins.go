@@ -5,6 +5,7 @@ import (
 	"math"
 	"strings"
 
+	"github.com/animastor/orchestra/engine/asset"
 	"github.com/animastor/orchestra/fakes/redis"
 )
 
@@ -123,8 +124,7 @@ func circuitOf(db *redis.DB, breaker string) (openedAt int64, held bool) {
 
 // imageComes is the prelude's.
 func imageComes(db *redis.DB, state string) bool {
-	status := get(db, state, "image.state")
-	return status == "pending" || status == "dirty" || status == "generating"
+	return asset.Awaited(asset.State(get(db, state, "image.state")))
 }
 
 // videoWaits is the prelude's.
@@ -133,7 +133,7 @@ func videoWaits(db *redis.DB, state string) bool {
 	return (status == "pending" || status == "dirty") && get(db, state, "video.dispatch") == "" && get(db, state, "video.cancelled") == ""
 }
 
-// blockVideo fails the video stage of a scene whose pictures will not come.
+// blockVideo is the prelude's.
 func blockVideo(db *redis.DB, state string) {
 	db.HSet(state, "video.state", "failed", "video.reason", "blocked_by_image")
 }

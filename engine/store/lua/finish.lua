@@ -105,7 +105,7 @@ elseif status == 'ready' then
 end
 if purge == '1' then purgeLater(purges, dispatch, at) end
 put(state, stage, 'state', status, 'reason', why, 'idle', text(idle), 'next', text(nextAt))
-if blocks then put(state, 'video.', 'state', 'failed', 'reason', 'blocked_by_image') end
+if blocks then blockVideo(state) end
 if frees then put(state, 'video.', 'state', 'pending', 'reason', '') end
 tell(outbox, line .. '|' .. status .. '|' .. why)
 return reply('ok')

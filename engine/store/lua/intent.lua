@@ -60,7 +60,7 @@ else
 end
 if after ~= '' then put(state, stage, 'state', after) end
 if blocked then put(state, stage, 'reason', 'blocked_by_image') end
-if blocks then put(state, 'video.', 'state', 'failed', 'reason', 'blocked_by_image') end
+if blocks then blockVideo(state) end
 if op == 'regenerate' or op == 'reset' then put(state, stage, 'floor', generation) end
 put(intent, '', 'generation', generation, 'status', status, 'force', force, 'at', text(at))
 if live ~= '' then tell(outbox, line .. '|' .. after .. '|') end

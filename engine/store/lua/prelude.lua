@@ -119,6 +119,11 @@ local function videoWaits(state)
   return (status == 'pending' or status == 'dirty') and live == '' and cancelled == ''
 end
 
+-- blockVideo fails the video stage of a scene whose pictures will not come.
+local function blockVideo(state)
+  put(state, 'video.', 'state', 'failed', 'reason', 'blocked_by_image')
+end
+
 -- tell appends a line to the outbox, which holds the last 10,000.
 local function tell(outbox, line)
   redis.call('RPUSH', outbox, line)
