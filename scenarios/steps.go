@@ -172,13 +172,7 @@ func (r *run) edit(id ports.SceneID, s *lang.Step) {
 
 func (r *run) workers(s *lang.Step) {
 	d := s.Args.DurationRange("job")
-	w := wire.Workers{JobMin: d.Min, JobMax: d.Max}
-	if s.Args.Has("workspace") {
-		w.Workspace = s.Args.Text("workspace")
-	}
-	if s.Args.Has("shared") {
-		w.Shared = s.Args.Duration("shared")
-	}
+	w := wire.Workers{JobMin: d.Min, JobMax: d.Max, Workspace: s.Args.Text("workspace"), Shared: s.Args.Duration("shared")}
 	for _, stage := range asset.Stages() {
 		if s.Args.Has(stage) {
 			w.Kind, w.N = stage, int(s.Args.Count(stage))

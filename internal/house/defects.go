@@ -9,9 +9,10 @@ import (
 	"strings"
 )
 
-// Family is a row of numbered defects of a specification, `DF1` to `DF17`.
+// Family is a row of numbered defects of a specification, from 1 to Last: `DF1` to
+// `DF17`.
 type Family struct {
-	Prefix string
+	Format string // of an id, as in "DF%d"
 	Last   int
 }
 
@@ -27,10 +28,12 @@ var (
 // there is none, and each guard exists where it will run: a scenario file, a property,
 // a test. fsys is the root of the module.
 func Defects(name, page string, families []Family, tree *Tree, fsys fs.FS) (problems []Problem) {
+	var ids []string
 	missing := map[string]bool{}
 	for _, f := range families {
 		for n := 1; n <= f.Last; n++ {
-			missing[fmt.Sprintf(f.Prefix, n)] = true
+			id := fmt.Sprintf(f.Format, n)
+			ids, missing[id] = append(ids, id), true
 		}
 	}
 	tests := testNames(tree)
@@ -60,11 +63,9 @@ func Defects(name, page string, families []Family, tree *Tree, fsys fs.FS) (prob
 			}
 		}
 	}
-	for _, f := range families {
-		for n := 1; n <= f.Last; n++ {
-			if id := fmt.Sprintf(f.Prefix, n); missing[id] {
-				problems = append(problems, Problem{name, 1, id + " has no row"})
-			}
+	for _, id := range ids {
+		if missing[id] {
+			problems = append(problems, Problem{name, 1, id + " has no row"})
 		}
 	}
 	return problems

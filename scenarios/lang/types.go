@@ -291,8 +291,8 @@ func parseSeeds(_ *scope, w syntax.Word) (any, *syntax.Error) {
 
 func parseProcess(sc *scope, w syntax.Word) (any, *syntax.Error) {
 	n, isEngine := numbered(w.Raw, "e")
-	_, isWorker := numbered(w.Raw[strings.LastIndex(w.Raw, "-")+1:], "")
-	isWorker = isWorker && privateWorker.MatchString(w.Raw)
+	_, isNumbered := numbered(w.Raw[strings.LastIndex(w.Raw, "-")+1:], "")
+	isWorker := isNumbered && workerName.MatchString(w.Raw)
 	switch {
 	case w.Raw == "hub", isWorker, isEngine && (n <= sc.engines || sc.unsure):
 		return w.Raw, nil
@@ -302,8 +302,8 @@ func parseProcess(sc *scope, w syntax.Word) (any, *syntax.Error) {
 	return nil, fail(w, "as in e1, hub or image-1", "bad process %s", w.Raw)
 }
 
-// privateWorker is the name of a worker, with that of its workspace if it has one.
-var privateWorker = regexp.MustCompile("^(" + strings.Join(asset.Stages(), "|") + ")-([A-Za-z0-9]+-)?[0-9]+$")
+// workerName is the name of a worker, with that of its workspace if it has one.
+var workerName = regexp.MustCompile("^(" + strings.Join(asset.Stages(), "|") + ")-([A-Za-z0-9]+-)?[0-9]+$")
 
 func parseWorkspace(_ *scope, w syntax.Word) (any, *syntax.Error) {
 	if !plainWord.MatchString(w.Raw) {

@@ -178,10 +178,7 @@ func checkBook(v *vetter, s *Step) {
 	b := Book{
 		ID: s.Args.Text("id"), Chapters: s.Args.Names("chapters"), Scenes: s.Args.Names("scenes"),
 		Stages: s.Args.Names("stages"), Units: int(s.Args.Count("units")), Segments: int(s.Args.Count("segments")),
-		Groups: int(s.Args.Count("groups")), State: asset.State(s.Args.Text("state")),
-	}
-	if s.Args.Has("workspace") {
-		b.Workspace = s.Args.Text("workspace")
+		Groups: int(s.Args.Count("groups")), Workspace: s.Args.Text("workspace"), State: asset.State(s.Args.Text("state")),
 	}
 	for _, other := range v.books {
 		if other.ID == b.ID {
