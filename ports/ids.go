@@ -1,9 +1,65 @@
 package ports
 
 import (
+	"errors"
+	"fmt"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
+
+// IDBytesMax is the longest id, in bytes.
+const IDBytesMax = 1024
+
+// ErrInvalid says that something was refused before anything was asked or done: an id that is
+// none (*IDError), a text that no store can hold, a number below zero.
+var ErrInvalid = errors.New("invalid")
+
+// IDError says that an id is refused at the door. It is ErrInvalid.
+type IDError struct {
+	Kind    string // what it should name: book, chapter, scene, unit, ...
+	ID      string
+	Problem string
+}
+
+func (e *IDError) Error() string {
+	const shown = 40 // bytes; the rest of a long id helps nobody
+	id := e.ID
+	if len(id) > shown {
+		id = id[:shown] + "..."
+	}
+	return fmt.Sprintf("%s id %q: %s; use 1 to %d bytes of UTF-8 without NUL", e.Kind, id, e.Problem, IDBytesMax)
+}
+
+// Is makes an IDError an ErrInvalid.
+func (e *IDError) Is(target error) bool { return target == ErrInvalid }
+
+// ValidateID checks an id of the client (design 5.2): 1 to 1,024 bytes of valid
+// UTF-8 without NUL. Nothing else is refused and nothing is normalised: NFC and
+// NFD spellings are different ids. The error is an *IDError.
+func ValidateID(kind, id string) error {
+	switch {
+	case id == "":
+		return &IDError{kind, id, "empty"}
+	case len(id) > IDBytesMax:
+		return &IDError{kind, id, fmt.Sprintf("%d bytes long", len(id))}
+	}
+	if problem := textProblem(id); problem != "" {
+		return &IDError{kind, id, problem}
+	}
+	return nil
+}
+
+// textProblem says why a text travels through no store, or "".
+func textProblem(text string) string {
+	switch {
+	case strings.IndexByte(text, 0) >= 0:
+		return "holds a NUL"
+	case !utf8.ValidString(text):
+		return "not valid UTF-8"
+	}
+	return ""
+}
 
 // SceneID names one scene by the raw ids of its book, chapter and scene. The ids
 // are the client's own strings: 1 to 1,024 bytes of UTF-8 without NUL. Raw ids
@@ -17,6 +73,24 @@ type SceneID struct {
 type StageID struct {
 	SceneID
 	Stage string
+}
+
+// Validate checks the three ids of a scene. The error is an *IDError.
+func (s SceneID) Validate() error {
+	for _, id := range [...]struct{ kind, id string }{{"book", s.Book}, {"chapter", s.Chapter}, {"scene", s.Scene}} {
+		if err := ValidateID(id.kind, id.id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Validate checks the four ids of a stage. The error is an *IDError.
+func (s StageID) Validate() error {
+	if err := s.SceneID.Validate(); err != nil {
+		return err
+	}
+	return ValidateID("stage", s.Stage)
 }
 
 // Of names a stage of the scene.

@@ -31,6 +31,58 @@ type Pointer struct {
 	Mark       int64  // the highest dirty mark that it settles
 }
 
+// Validate checks that a store can hold p: its unit is an id, its texts are UTF-8 without NUL,
+// its numbers are not below zero. The error is ErrInvalid.
+func (p Pointer) Validate() error {
+	if err := ValidateID("unit", p.Unit); err != nil {
+		return err
+	}
+	for _, text := range [...]struct{ name, text string }{{"path", p.Path}, {"status", p.Status}} {
+		if problem := textProblem(text.text); problem != "" {
+			return fmt.Errorf("%w: %s %q: %s", ErrInvalid, text.name, text.text, problem)
+		}
+	}
+	for _, number := range [...]struct {
+		name   string
+		number int64
+	}{{"generation", p.Generation}, {"version", p.Version}, {"mark", p.Mark}} {
+		if err := ValidateNumber(number.name, number.number); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ValidateNumber checks that a generation, version or mark is not below zero. The error is ErrInvalid.
+func ValidateNumber(name string, n int64) error {
+	if n < 0 {
+		return fmt.Errorf("%w: %s %d: below zero", ErrInvalid, name, n)
+	}
+	return nil
+}
+
+// ValidateUnits checks a scene and units of it. The error is ErrInvalid.
+func (s SceneID) ValidateUnits(units ...string) error {
+	if err := s.Validate(); err != nil {
+		return err
+	}
+	for _, unit := range units {
+		if err := ValidateID("unit", unit); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ValidatePage checks what a page of a list of a scene is asked for with: its last unit is an
+// id, or "". The error is ErrInvalid.
+func (s SceneID) ValidatePage(after string) error {
+	if after == "" {
+		return s.Validate()
+	}
+	return s.ValidateUnits(after)
+}
+
 // Older says that p must not take the place of q: generations only grow, and within one
 // neither mark nor version goes back.
 func (p Pointer) Older(q Pointer) bool {
@@ -58,7 +110,7 @@ const PageRows = 100
 // Pointers is the relational store: published pointers, dirty marks, the content versions
 // that were accepted, and the tombstones of books. Ids are data, never parts of a pattern.
 // Every method makes one query; a write that answers an error may have been carried out,
-// and can be made again.
+// and can be made again. What no store can hold is ErrInvalid, and nothing is asked.
 //
 // Tasks (spec orchestration 4.2) have no place here: what is asked for stands in the intent
 // of each stage, in Redis, and a task that outlives its process would only keep a ghost
@@ -68,7 +120,8 @@ type Pointers interface {
 	Published(ctx context.Context, scene SceneID, after string) (Page[Pointer], error)
 	// Publish points at a new file, unless what is published is newer: kept.
 	Publish(ctx context.Context, scene SceneID, p Pointer) (published bool, err error)
-	// Mark gives units of a scene the next number of the sequence.
+	// Mark gives units of a scene the next number of the sequence. It is seen after all lower
+	// numbers of the scene: settling up to a number that was read takes away no unread mark.
 	Mark(ctx context.Context, scene SceneID, units []string) (number int64, err error)
 	// Marks lists the marks of a scene after a unit ("": from the first).
 	Marks(ctx context.Context, scene SceneID, after string) (Page[DirtyMark], error)

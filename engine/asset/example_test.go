@@ -20,5 +20,5 @@ func Example() {
 func ExampleValidateID() {
 	fmt.Println(asset.ValidateID("book", "a\x00b"))
 	// Output:
-	// asset: book id "a\x00b": holds a NUL; use 1 to 1024 bytes of UTF-8 without NUL
+	// book id "a\x00b": holds a NUL; use 1 to 1024 bytes of UTF-8 without NUL
 }

@@ -66,7 +66,7 @@ func (s *Store) Marks(ctx context.Context, scene ports.SceneID, after string) (p
 // page reads one page of a list of the scene.
 func page[R, T any](ctx context.Context, s *Store, verb string, scene ports.SceneID, after string,
 	list func(rows) map[string]R, row func(string, R) T) (ports.Page[T], error) {
-	return call(ctx, s, verb, scene.String(), func(effect string) (p ports.Page[T], _ error) {
+	return call(ctx, s, verb, scene.String(), scene.ValidatePage(after), func(effect string) (p ports.Page[T], _ error) {
 		last := ""
 		all := list(s.rows(scene, effect))
 		p.Total = len(all)
@@ -99,12 +99,12 @@ func (s *Store) rows(scene ports.SceneID, effect string) rows {
 
 // Publish implements ports.Pointers.
 func (s *Store) Publish(ctx context.Context, scene ports.SceneID, p ports.Pointer) (bool, error) {
-	return call(ctx, s, "publish", unit(scene, p.Unit), func(string) (bool, error) { return s.SetPointer(scene, p), nil })
+	return call(ctx, s, "publish", unit(scene, p.Unit), errors.Join(scene.Validate(), p.Validate()), func(string) (bool, error) { return s.SetPointer(scene, p), nil })
 }
 
 // Mark implements ports.Pointers.
 func (s *Store) Mark(ctx context.Context, scene ports.SceneID, units []string) (int64, error) {
-	return call(ctx, s, "mark", scene.String(), func(string) (int64, error) {
+	return call(ctx, s, "mark", scene.String(), scene.ValidateUnits(units...), func(string) (int64, error) {
 		s.last++
 		s.write(scene, func(r rows) {
 			for _, u := range units {
@@ -117,7 +117,7 @@ func (s *Store) Mark(ctx context.Context, scene ports.SceneID, units []string) (
 
 // Settle implements ports.Pointers.
 func (s *Store) Settle(ctx context.Context, scene ports.SceneID, u string, upTo int64) error {
-	_, err := call(ctx, s, "settle", unit(scene, u), func(string) (bool, error) {
+	_, err := call(ctx, s, "settle", unit(scene, u), scene.ValidateUnits(u), func(string) (bool, error) {
 		n, marked := s.now[scene].marks[u]
 		if settled := marked && n <= upTo; settled {
 			s.write(scene, func(r rows) { delete(r.marks, u) })
@@ -130,7 +130,8 @@ func (s *Store) Settle(ctx context.Context, scene ports.SceneID, u string, upTo 
 
 // Stamp implements ports.Pointers.
 func (s *Store) Stamp(ctx context.Context, stage ports.StageID, version int64) error {
-	_, err := call(ctx, s, "stamp", stage.String(), func(string) (int64, error) {
+	valid := errors.Join(stage.Validate(), ports.ValidateNumber("version", version))
+	_, err := call(ctx, s, "stamp", stage.String(), valid, func(string) (int64, error) {
 		s.SetVersion(stage, max(version, s.now[stage.SceneID].versions[stage.Stage]))
 		return version, nil
 	})
@@ -139,7 +140,7 @@ func (s *Store) Stamp(ctx context.Context, stage ports.StageID, version int64) e
 
 // Stamped implements ports.Pointers.
 func (s *Store) Stamped(ctx context.Context, stage ports.StageID) (int64, error) {
-	return call(ctx, s, "version", stage.String(), func(effect string) (int64, error) {
+	return call(ctx, s, "version", stage.String(), stage.Validate(), func(effect string) (int64, error) {
 		version, found := s.rows(stage.SceneID, effect).versions[stage.Stage]
 		if !found {
 			return 0, ports.ErrNoRow
@@ -157,7 +158,7 @@ func (s *Store) Unbury(ctx context.Context, book string) error {
 }
 
 func (s *Store) tomb(ctx context.Context, verb, book string, buried bool) error {
-	_, err := call(ctx, s, verb, ports.Quote(book), func(string) (bool, error) {
+	_, err := call(ctx, s, verb, ports.Quote(book), ports.ValidateID("book", book), func(string) (bool, error) {
 		s.buried[book] = buried
 		return buried, nil
 	})
@@ -166,7 +167,7 @@ func (s *Store) tomb(ctx context.Context, verb, book string, buried bool) error 
 
 // Buried implements ports.Pointers.
 func (s *Store) Buried(ctx context.Context, book string) (ports.Presence, error) {
-	buried, err := call(ctx, s, "tombstone", ports.Quote(book), func(effect string) (bool, error) {
+	buried, err := call(ctx, s, "tombstone", ports.Quote(book), ports.ValidateID("book", book), func(effect string) (bool, error) {
 		return s.buried[book] && effect != "empty", nil
 	})
 	switch {
@@ -178,8 +179,11 @@ func (s *Store) Buried(ctx context.Context, book string) (ports.Presence, error)
 	return ports.Absent, nil
 }
 
-// call makes a call, and a sentinel of what goes wrong with it.
-func call[T any](ctx context.Context, s *Store, verb, subject string, do func(effect string) (T, error)) (answer T, err error) {
+// call makes a call, if its arguments are valid, and a sentinel of what goes wrong with it.
+func call[T any](ctx context.Context, s *Store, verb, subject string, valid error, do func(effect string) (T, error)) (answer T, err error) {
+	if valid != nil {
+		return answer, fmt.Errorf("pg %s %s: %w", verb, subject, valid)
+	}
 	deadline, _ := ctx.Deadline()
 	reply, err := s.w.Do(&sim.Call{
 		Service: "pg", Verb: verb, Subject: subject, Deadline: deadline,

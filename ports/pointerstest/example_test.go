@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/animastor/orchestra/fakes"
 	"github.com/animastor/orchestra/fakes/pointers"
 	"github.com/animastor/orchestra/ports/pointerstest"
 	"github.com/animastor/orchestra/sim"
@@ -15,7 +16,7 @@ func Example() {
 		w := sim.New(sim.Options{})
 		p := w.Process("p")
 		p.Go(p.Context(), "main", func(ctx context.Context) {
-			if err := c.Run(ctx, pointers.New(w)); err != nil {
+			if err := c.Run(ctx, fakes.Runtime{Process: p}, pointers.New(w)); err != nil {
 				fmt.Println(c.Name, err)
 			}
 		})

@@ -1,7 +1,7 @@
 // Package pointerstest holds every ports.Pointers to one behaviour: the fake of a world
-// and the real store run the same cases.
+// and the real store run the same cases, and answer an outage alike (Outage, Undecodable).
 //
-// Not for: what faults do to a call (package fakes/pointers).
+// Not for: what brings an outage about (packages fakes/pointers and internal/conformance).
 package pointerstest
 
 import (
@@ -14,10 +14,16 @@ import (
 	"github.com/animastor/orchestra/ports"
 )
 
-// Case is one rule of the store. Run gets an empty store and returns what is wrong with it.
+// Case is one rule of the store. Run gets an empty store, and the runtime of who asks it,
+// and returns what is wrong with it.
 type Case struct {
 	Name string
-	Run  func(context.Context, ports.Pointers) error
+	Run  func(context.Context, ports.Runtime, ports.Pointers) error
+}
+
+// alone is a rule of a store that nobody else asks meanwhile.
+func alone(run func(context.Context, ports.Pointers) error) func(context.Context, ports.Runtime, ports.Pointers) error {
+	return func(ctx context.Context, _ ports.Runtime, s ports.Pointers) error { return run(ctx, s) }
 }
 
 // The ids are no plain words: they are data (audit 117 M1).
@@ -29,8 +35,11 @@ var (
 // Cases are the rules.
 func Cases() []Case {
 	return []Case{
-		{"an empty store", empty}, {"a pointer", pointer}, {"a pointer never goes back", older}, {"pages", pages},
-		{"marks grow from one sequence", marks}, {"a mark set meanwhile stays", raced}, {"versions", versions}, {"tombstones", tombstones},
+		{"an empty store", alone(empty)}, {"a pointer", alone(pointer)}, {"a pointer never goes back", alone(older)}, {"pages", alone(pages)},
+		{"marks grow from one sequence", alone(marks)}, {"a mark set meanwhile stays", alone(raced)}, {"versions", alone(versions)},
+		{"tombstones", alone(tombstones)}, {"ids are data", alone(hostile)}, {"what is no id is refused", alone(refused)},
+		{"pages are in the order of bytes", alone(ordered)}, {"a page after the last unit", alone(past)}, {"units of one mark", alone(units)},
+		{"many publish one unit", publishers}, {"many mark", markers}, {"settling beside marks", settler},
 	}
 }
 
@@ -38,8 +47,11 @@ func Cases() []Case {
 type check struct{ errs []error }
 
 func (c *check) is(what string, ok bool, err error) {
-	if err != nil || !ok {
+	switch {
+	case err != nil:
 		c.errs = append(c.errs, fmt.Errorf("%s: ok=%t, error %w", what, ok, err))
+	case !ok:
+		c.errs = append(c.errs, errors.New(what))
 	}
 }
 
