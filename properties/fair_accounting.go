@@ -148,7 +148,7 @@ func (p *fairAccounting) budget(c *change, m move) {
 	charged := strconv.Itoa(max(0, before.left(now, limits.RetryBudget, limits.RefillEvery)-1))
 	due, why := []string{"keep"}, "no dispatch ended"
 	switch {
-	case c.Verb == "intent":
+	case c.Verb == "intent" && slices.Contains(c.Keys, keys.Intent(m.After.Stage)): // not one of another stage of the scene
 		due, why = []string{"reset"}, "an explicit intent"
 	case m.Ended != nil:
 		due, why = p.due(m.Ended)

@@ -111,6 +111,19 @@ func TestFairAccountingOfTheBudget(t *testing.T) {
 			b.ends("d1", "lost", "lost", budget, failure...)
 		}
 	}
+	// sibling asks for the audio of a scene whose image has spent tokens, and takes keys away.
+	sibling := func(gone ...string) func(*bench) {
+		return func(b *bench) {
+			b.request(s1, 1)
+			b.preload(func(db *redis.DB) { db.HSet(keys.Budget(s1), "tokens", "3", "at", itoa(db.Now())) })
+			audio := s1.SceneID.Of("audio")
+			b.write("api/request", "intent", func(db *redis.DB) {
+				db.HSet(keys.Intent(audio), "generation", "1", "status", "active")
+				db.HSet(keys.AssetState(audio.SceneID), "audio.state", "pending")
+				db.Del(gone...)
+			}, append(gone, keys.Intent(audio), keys.AssetState(audio.SceneID))...)
+		}
+	}
 	play(t, "fair-accounting", []scene{
 		{"a failure costs one", life("failed|job_timeout", "failed", "job_failed", 9), ""},
 		{"a failure costs two", life("failed|job_timeout", "failed", "job_failed", 8), "left the budget at 8 after full"},
@@ -149,6 +162,8 @@ func TestFairAccountingOfTheBudget(t *testing.T) {
 			b.preload(func(db *redis.DB) { db.HSet(keys.Budget(s1), "tokens", "3", "at", itoa(db.Now())) })
 			b.request(s1, 1)
 		}, "for an explicit intent"},
+		{"an intent of another stage leaves it", sibling(), ""},
+		{"an intent of another stage resets it", sibling(keys.Budget(s1)), "due is to keep it"},
 		{"a tick writes it", func(b *bench) {
 			b.write("e1/engine", "hset", func(db *redis.DB) { db.HSet(keys.Budget(s1), "tokens", "3", "at", "0") }, keys.Budget(s1))
 		}, "no dispatch ended"},
