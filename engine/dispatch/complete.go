@@ -77,9 +77,14 @@ func resultOf(s ports.JobStatus) ports.JobResult {
 		Worker: r.Worker, Code: outcome.ArtifactMissing, Message: "the worker reported another job's result"}
 }
 
-// settle ends a dispatch whose jobs are all done or failed. One caller at a time
-// runs it; a proof that is unknown leaves the dispatch live, and it is tried again.
+// settle ends a dispatch whose jobs are all done or failed. One task at a time runs it,
+// of this process and of all (H-09); a proof that is unknown leaves the dispatch live, and
+// it is tried again.
 func (d *Dispatcher) settle(ctx context.Context, l *live) {
+	if _, busy := d.settling.LoadOrStore(l.dispatch, true); busy {
+		return
+	}
+	defer d.settling.Delete(l.dispatch)
 	verdict, err := d.Store.Claim(ctx, l.stage, l.dispatch, l.holder)
 	if err != nil {
 		d.trouble(l.stage.SceneID, "claim", err)

@@ -1,6 +1,7 @@
 package dispatch
 
 import (
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -26,6 +27,9 @@ type Deps struct {
 type Dispatcher struct {
 	Deps
 	holder string // this process, as it stands in Redis
+	// settling are the dispatches that a task of this process is settling, by id: all
+	// tasks of a process claim in one name, so claim alone lets each of them in.
+	settling sync.Map //sim:allow nobody waits for it: who finds an id in it goes away
 }
 
 // How often a dispatch looks after itself.
