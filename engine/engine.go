@@ -14,6 +14,7 @@ import (
 	"github.com/animastor/orchestra/engine/schedule"
 	"github.com/animastor/orchestra/engine/stage"
 	"github.com/animastor/orchestra/engine/store"
+	"github.com/animastor/orchestra/engine/window"
 	"github.com/animastor/orchestra/ports"
 )
 
@@ -24,6 +25,9 @@ type Config struct {
 	// Reconcile is the time between two passes, to which each process adds up to 5 s
 	// of its own; 0: 60 s.
 	Reconcile time.Duration
+	// Window is how many scenes of a book may be under way at once for what was asked of it;
+	// 0: all.
+	Window int
 	// Profiles replaces the limits of a stage, by name.
 	Profiles map[string]asset.Profile
 }
@@ -47,6 +51,7 @@ type Engine struct {
 	dispatch *dispatch.Dispatcher
 	schedule *schedule.Scheduler
 	pass     *reconcile.Reconciler
+	window   *window.Window
 	stages   []string
 }
 
@@ -80,8 +85,9 @@ func New(cfg Config, deps Deps) *Engine {
 	holder := deps.Runtime.Token()
 	e.dispatch = dispatch.New(dispatch.Deps{Runtime: deps.Runtime, Store: e.store, Hub: deps.Hub, Content: deps.Content,
 		Observer: deps.Observer, Stages: executors, Profile: cfg.profile}, holder)
-	e.schedule = schedule.New(e.dispatch, e.stages, holder)
-	e.pass = reconcile.New(e.dispatch, e.stages, holder)
+	e.window = window.New(e.dispatch, cfg.Window)
+	e.schedule = schedule.New(e.dispatch, e.stages, holder, e.follow)
+	e.pass = reconcile.New(e.dispatch, e.stages, holder, e.window)
 	return e
 }
 
@@ -142,6 +148,20 @@ func (e *Engine) Tick(ctx context.Context) (sum ports.Summary, err error) {
 		return sum, panicked
 	}
 	return sum, err
+}
+
+// follow leads the scope of a book on, in a task of its own: it may read many scenes, and
+// the tick that calls it must not wait for that.
+func (e *Engine) follow(ctx context.Context, book string) {
+	e.deps.Runtime.Go(ctx, "window", func(ctx context.Context) {
+		panicked := e.deps.Runtime.Isolate(func() error {
+			e.window.Follow(ctx, book)
+			return nil
+		})
+		if panicked != nil {
+			e.deps.Observer.Observe(ports.Trouble{Op: "window", Err: panicked})
+		}
+	})
 }
 
 // ErrPassIncomplete is what the error of Reconcile wraps when a source of proofs could

@@ -9,6 +9,7 @@ import (
 	"github.com/animastor/orchestra/engine/asset"
 	"github.com/animastor/orchestra/engine/dispatch"
 	"github.com/animastor/orchestra/engine/store"
+	"github.com/animastor/orchestra/engine/window"
 	"github.com/animastor/orchestra/ports"
 )
 
@@ -70,23 +71,48 @@ func (e *Engine) ClearDeferralsForScene(ctx context.Context, scene ports.SceneID
 	return e.store.ClearDeferralsForScene(ctx, scene)
 }
 
-// intend applies an explicit intent to every stage of a target: validated first,
-// then one atomic step a stage, then the purge of what it replaced. An error of
-// one stage does not keep the others from it.
+// intend applies an explicit intent: validated first, then one order for the whole of it,
+// then one atomic step a stage, then the purge of what these replaced. An error of one
+// stage does not keep the others from it.
 func (e *Engine) intend(ctx context.Context, op store.IntentOp, t Target) (Report, error) {
-	var report Report
 	if err := t.validate(e.stages); err != nil {
-		return report, err
+		return Report{}, err
 	}
-	if op == store.OpCancel && t.Chapter == "" && t.Stage == "" {
-		if err := e.store.CancelBook(ctx, t.Book, e.deps.Runtime.Now()); err != nil {
-			return report, err
+	stops := op == store.OpCancel || op == store.OpDelete
+	if !stops {
+		if err := e.asksForSomething(ctx, op, t); err != nil {
+			return Report{}, err
 		}
 	}
-	stages, err := e.resolve(ctx, op, t)
-	if err != nil {
-		return report, err
+	order := store.Order{Chapter: t.Chapter, Scene: t.Scene, Stage: t.Stage, Op: op, Force: t.Force}
+	if err := e.window.Order(ctx, t.Book, order); err != nil {
+		return Report{}, err
 	}
+	var report Report
+	var err error
+	if stops {
+		report, err = e.stop(ctx, op, t)
+	} else {
+		var looked window.Report
+		looked, err = e.window.Look(ctx, t.Book)
+		report = Report{Stages: looked.Stages, Replaced: looked.Replaced}
+	}
+	sweep := dispatch.Sweep{Dispatches: report.Replaced}
+	if len(report.Replaced) == 0 && t.Chapter == "" && t.Stage == "" && stops {
+		sweep.Book = t.Book
+	}
+	report.Swept = e.dispatch.ClearUntilDone(ctx, sweep)
+	return report, err
+}
+
+// stop ends the stages of a target. It goes by what Redis knows of them, since the content
+// may be gone.
+func (e *Engine) stop(ctx context.Context, op store.IntentOp, t Target) (Report, error) {
+	stages, err := e.known(ctx, t)
+	if err != nil {
+		return Report{}, err
+	}
+	var report Report
 	var errs []error
 	for _, s := range stages {
 		in, err := e.store.Intent(ctx, op, s, t.Force)
@@ -101,11 +127,6 @@ func (e *Engine) intend(ctx context.Context, op store.IntentOp, t Target) (Repor
 		report.Stages++
 		e.deps.Observer.Observe(ports.Intent{Stage: s, Op: string(op), Generation: in.Generation, State: string(in.State), Replaced: in.Replaced})
 	}
-	sweep := dispatch.Sweep{Dispatches: report.Replaced}
-	if len(report.Replaced) == 0 && t.Chapter == "" && t.Stage == "" && (op == store.OpCancel || op == store.OpDelete) {
-		sweep.Book = t.Book
-	}
-	report.Swept = e.dispatch.ClearUntilDone(ctx, sweep)
 	return report, errors.Join(errs...)
 }
 
@@ -131,54 +152,50 @@ func (t Target) validate(stages []string) error {
 	return fmt.Errorf("engine: no executor of stage %q; this engine has %v", t.Stage, stages)
 }
 
-// resolve lists the stages of a target. Asking for work goes by the content, and
-// only by its enabled layers (design 5.4.15); stopping work also goes by what Redis
-// knows, since the content may be gone.
-func (e *Engine) resolve(ctx context.Context, op store.IntentOp, t Target) ([]ports.StageID, error) {
-	stopping := op == store.OpCancel || op == store.OpDelete
-	seen := map[ports.StageID]bool{}
-	var out []ports.StageID
-	add := func(scene ports.SceneID, enabled func(string) bool) {
-		for _, stage := range e.stages {
-			id := scene.Of(stage)
-			if (t.Stage == "" || t.Stage == stage) && (t.Chapter == "" || t.Chapter == scene.Chapter) &&
-				(t.Scene == "" || t.Scene == scene.Scene) && !seen[id] && enabled(stage) {
-				seen[id] = true
-				out = append(out, id)
-			}
-		}
-	}
-	if stopping {
-		known, err := e.store.ScenesOf(ctx, t.Book)
-		if err != nil {
-			return nil, err
-		}
-		views, err := e.store.ReadScenes(ctx, known, e.stages)
-		if err != nil {
-			return nil, err
-		}
-		for _, v := range views {
-			add(v.Scene, func(stage string) bool { return v.Err != nil || v.Asked(stage) })
-		}
-		slices.Reverse(out) // the video first: it is not blocked by an image that stops after it
-		return out, nil
-	}
-	scenes, err := e.deps.Content.Scenes(ctx, t.Book, t.Chapter)
+// known lists the stages of a target that were asked for once.
+func (e *Engine) known(ctx context.Context, t Target) (out []ports.StageID, err error) {
+	scenes, err := e.store.ScenesOf(ctx, t.Book)
 	if err != nil {
 		return nil, err
 	}
+	views, err := e.store.ReadScenes(ctx, scenes, e.stages)
+	if err != nil {
+		return nil, err
+	}
+	for _, v := range views {
+		for _, stage := range e.stages {
+			if t.covers(v.Scene) && (t.Stage == "" || t.Stage == stage) && (v.Err != nil || v.Asked(stage)) {
+				out = append(out, v.Scene.Of(stage))
+			}
+		}
+	}
+	slices.Reverse(out) // the video first: it is not blocked by an image that stops after it
+	return out, nil
+}
+
+func (t Target) covers(s ports.SceneID) bool {
+	return (t.Chapter == "" || t.Chapter == s.Chapter) && (t.Scene == "" || t.Scene == s.Scene)
+}
+
+// asksForSomething refuses a target that has no scene with an enabled layer (design 5.4.15).
+func (e *Engine) asksForSomething(ctx context.Context, op store.IntentOp, t Target) error {
+	scenes, err := e.deps.Content.Scenes(ctx, t.Book, t.Chapter)
+	if err != nil {
+		return err
+	}
 	for _, id := range scenes {
-		if t.Scene != "" && t.Scene != id.Scene {
+		if !t.covers(id) {
 			continue
 		}
 		scene, err := e.deps.Content.Scene(ctx, id)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		add(id, func(stage string) bool { return scene.Layers[stage] })
+		for _, stage := range e.stages {
+			if (t.Stage == "" || t.Stage == stage) && scene.Layers[stage] {
+				return nil
+			}
+		}
 	}
-	if len(out) == 0 {
-		return nil, fmt.Errorf("engine: %s %q: no such scene, or no layer of it is enabled", op, t.Book)
-	}
-	return out, nil
+	return fmt.Errorf("engine: %s %q: no such scene, or no layer of it is enabled", op, t.Book)
 }

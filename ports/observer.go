@@ -158,6 +158,20 @@ type Restored struct {
 	Verdict string // restored, indexed
 }
 
+// Slid: the window of a book's scope moved.
+type Slid struct {
+	Book, Scope string
+	Claimed     []SceneID // taken into it, to be started
+	Settled     []SceneID // left it
+}
+
+// Concluded: everything that was asked for of a book is settled. It is told from the
+// outbox, where the step that ended the scope left it.
+type Concluded struct {
+	Book, Scope   string
+	Ready, Failed int // scenes; failed: with a stage that failed
+}
+
 // Trouble: something best-effort failed, or one scene was isolated from a tick.
 type Trouble struct {
 	Scene SceneID
@@ -183,6 +197,8 @@ func (Journaled) event()  {}
 func (Tick) event()       {}
 func (Pass) event()       {}
 func (Restored) event()   {}
+func (Slid) event()       {}
+func (Concluded) event()  {}
 func (Trouble) event()    {}
 func (Started) event()    {}
 
@@ -224,6 +240,12 @@ func (Pass) Kind() string { return "pass" }
 
 // Kind implements Event.
 func (Restored) Kind() string { return "restored" }
+
+// Kind implements Event.
+func (Slid) Kind() string { return "slid" }
+
+// Kind implements Event.
+func (Concluded) Kind() string { return "concluded" }
 
 // Kind implements Event.
 func (Trouble) Kind() string { return "trouble" }

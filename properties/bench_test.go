@@ -43,6 +43,7 @@ func watching(t *testing.T, id string) *bench {
 	b.set = properties.New(properties.View{
 		World: b.world, Redis: b.redis.Peek(), Profile: asset.ProfileOf, Tick: 5 * time.Second, Replicas: 1,
 		Scenes:      func() []ports.SceneID { return b.scenes },
+		Enabled:     func(s ports.StageID) bool { return s.Stage == "image" },
 		Wanted:      func() []ports.StageID { return b.wanted },
 		ScopeEchoed: func() bool { return b.echoes },
 		Fenced:      func() bool { return b.fences },

@@ -30,6 +30,7 @@ const markerTTL = 24 * time.Hour
 var forever = map[keys.Family]bool{
 	keys.FamilyAssetState: true, keys.FamilyIntent: true, keys.FamilySlots: true, keys.FamilyDeferredOf: true, keys.FamilyBreaker: true,
 	keys.FamilyActiveScenes: true, keys.FamilyScenesOf: true, keys.FamilyCancel: true, keys.FamilyOutbox: true, keys.FamilyPurges: true,
+	keys.FamilyScope: true, keys.FamilyOpenScopes: true,
 }
 
 func (p *boundedStore) rest() { p.look() }
@@ -78,9 +79,9 @@ func (p *boundedStore) owners(key string, k keys.Key) (ids []string) {
 // most is how many keys may exist.
 func (p *boundedStore) most() int {
 	const (
-		global    = 5 // active-scenes, the two locks, the outbox, the purges
+		global    = 6 // active-scenes, open-scopes, the two locks, the outbox, the purges
 		ofAStage  = 4 // slots, and three of the breaker
-		ofABook   = 4 // deferred-of, scenes-of, cancel, force
+		ofABook   = 6 // deferred-of, scenes-of, cancel, force, scope, journal
 		ofAScene  = 3 // asset-state, journal, progress
 		perStage  = 5 // intent, lease, record, deferral, budget
 		ofAJob    = 2 // receipt, task-done

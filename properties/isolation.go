@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/animastor/orchestra/engine/keys"
+	"github.com/animastor/orchestra/ports"
 	"github.com/animastor/orchestra/sim"
 )
 
@@ -45,7 +46,7 @@ func (p *isolation) lost([]string) {
 // shared says whether keys of the family are collections of many.
 func shared(f keys.Family) bool {
 	switch f {
-	case keys.FamilySlots, keys.FamilyPurges, keys.FamilyDeferredOf, keys.FamilyActiveScenes, keys.FamilyScenesOf:
+	case keys.FamilySlots, keys.FamilyPurges, keys.FamilyDeferredOf, keys.FamilyActiveScenes, keys.FamilyScenesOf, keys.FamilyOpenScopes:
 		return true
 	}
 	return false
@@ -134,6 +135,9 @@ func (p *isolation) ofMembers(key string, k keys.Key) (subjects []string) {
 		case keys.FamilyScenesOf:
 			s, _ := keys.ParseBookSceneMember(k.Book, m)
 			subjects = append(subjects, s.String())
+		case keys.FamilyOpenScopes:
+			book, _ := keys.ParseBookMember(m)
+			subjects = append(subjects, ports.Quote(book))
 		default:
 			s, _ := keys.ParseSceneMember(m)
 			subjects = append(subjects, s.String())

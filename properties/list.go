@@ -76,6 +76,10 @@ var list = []entry{
 	{Property{"exact-sweep",
 		"A sweep removes exactly the jobs of its scope, and counts as done only if the hub echoes that scope; a complete pass leaves no job of a dispatch that had ended before it.",
 		"audit 121 N1, HB1, design 5.4.10"}, newExactSweep},
+	{Property{"one-finale",
+		"What was asked for of a book ends with one finale, which counts its scenes by what became of them: not before each stage of it was started and is done or " +
+			"was stopped, not after the book was cancelled; it comes into the journal of the book once, and none is missing after `settle`.",
+		"H-05, H-67, spec orchestration 9.6.9"}, newOneFinale},
 	{Property{"fairness",
 		"An error of one scene delays no other by more than a tick; no dispatchable stage is overtaken more often than there are wanted ones, times replicas.",
 		"SC2, SC3"}, newFairness},

@@ -20,6 +20,8 @@ type View struct {
 
 	// Scenes lists every scene that the scenario declares.
 	Scenes func() []ports.SceneID
+	// Enabled says whether the layer of a stage is on.
+	Enabled func(ports.StageID) bool
 	// Wanted lists the stages that are requested and enabled, done ones included,
 	// and neither cancelled nor deleted.
 	Wanted func() []ports.StageID

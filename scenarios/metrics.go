@@ -76,8 +76,11 @@ func (r *run) observe(e *lang.Expect) []seen {
 	var out []seen
 	for _, t := range e.Path.Targets {
 		subject := t.SceneID.String()
-		if e.Path.Level == lang.LevelStage {
+		switch e.Path.Level {
+		case lang.LevelStage:
 			subject = t.String()
+		case lang.LevelBook:
+			subject = ports.Quote(t.Book)
 		}
 		out = append(out, seen{subject, r.metric(name, t)})
 	}
@@ -104,6 +107,8 @@ func (r *run) metric(name string, s ports.StageID) lang.Value {
 		return count(r.w.LiveJobs(s))
 	case "artifacts":
 		return count(r.w.WholeArtifacts(s))
+	case "finales":
+		return count(r.w.Finales(s.Book))
 	case "journal":
 		return count(r.w.JournalLen(s.SceneID))
 	case "state":

@@ -168,7 +168,7 @@ func (r *run) settle(s *lang.Step) {
 
 // settled says whether nothing is left to do.
 func (r *run) settled() bool {
-	if r.w.Recorder.Asking() {
+	if r.w.Recorder.Asking() || len(r.w.OpenScopes()) > 0 {
 		return false
 	}
 	for _, stage := range r.w.Recorder.Wanted() {

@@ -59,6 +59,9 @@ func configure(s *lang.Step, c engine.Config) engine.Config {
 	if s.Args.Has("tick") {
 		c.Tick = s.Args.Duration("tick")
 	}
+	if s.Args.Has("window") {
+		c.Window = int(s.Args.Count("window"))
+	}
 	profiles := map[string]asset.Profile{}
 	for _, p := range asset.Profiles() {
 		if before, ok := c.Profiles[p.Stage]; ok {

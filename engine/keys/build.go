@@ -98,11 +98,24 @@ func Outbox() string { return string(FamilyOutbox) }
 // Purges is the sorted set of ended dispatches whose jobs may still be at the hub.
 func Purges() string { return string(FamilyPurges) }
 
+// Scope is the open scope of a book; its fields are named by BookStageMember and
+// BookSceneMember.
+func Scope(book string) string { return ofBook(FamilyScope, book) }
+
+// OpenScopes is the set of books with an open scope; its members are BookMember.
+func OpenScopes() string { return string(FamilyOpenScopes) }
+
+// BookJournal is the event stream of a book.
+func BookJournal(book string) string { return ofBook(FamilyBookJournal, book) }
+
 // Job is the id of the job for one unit of a stage. It holds no dispatch id, so
 // that posting the same work again is a duplicate (schema 5).
 func Job(s ports.StageID, unit string, generation int64) string {
 	return fill(jobLayout, &Key{StageID: s, Unit: unit, Generation: generation})
 }
+
+// BookMember names a book in OpenScopes.
+func BookMember(book string) string { return ofBook(bookMemberLayout, book) }
 
 // SceneMember names a scene in ActiveScenes.
 func SceneMember(s ports.SceneID) string { return ofScene(sceneMemberLayout, s) }

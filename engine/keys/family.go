@@ -38,11 +38,15 @@ const (
 	FamilyCleanupLock       Family = "animastor:cleanup-lock"
 	FamilyOutbox            Family = "animastor:runtime:outbox"
 	FamilyPurges            Family = "animastor:runtime:purges"
+	FamilyScope             Family = "animastor:scope:{b}"
+	FamilyOpenScopes        Family = "animastor:open-scopes"
+	FamilyBookJournal       Family = "animastor:book-journal:{b}"
 )
 
 // The layouts of what stands in keys and values but is no key.
 const (
 	jobLayout             = "{stage}:{b}:{c}:{s}:{unit}:{generation}"
+	bookMemberLayout      = "{b}"
 	sceneMemberLayout     = "{b}:{c}:{s}"
 	bookSceneMemberLayout = "{c}:{s}"
 	bookStageMemberLayout = "{c}:{s}:{stage}"
@@ -58,7 +62,7 @@ var families = []Family{
 	FamilySlots, FamilyDeferred, FamilyDeferredOf, FamilyBreaker, FamilyBreakerFailures, FamilyBreakerPermits,
 	FamilyBudget, FamilyReceipt, FamilyTaskDone, FamilyActiveScenes, FamilyScenesOf, FamilyCancel, FamilyForce,
 	FamilyImageProgress, FamilyJournal, FamilyHeartbeat, FamilySchedulerLock, FamilyCleanupLock, FamilyOutbox,
-	FamilyPurges,
+	FamilyPurges, FamilyScope, FamilyOpenScopes, FamilyBookJournal,
 }
 
 // Families returns all families, in the order of schema 2.

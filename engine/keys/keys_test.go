@@ -36,6 +36,9 @@ var builders = map[keys.Family]struct {
 	keys.FamilyDeferred:          {func(s subject) string { return keys.Deferred(s.stage) }, "b c s stage"},
 	keys.FamilyDeferredOf:        {func(s subject) string { return keys.DeferredOf(s.stage.Book) }, "b"},
 	keys.FamilyPurges:            {func(subject) string { return keys.Purges() }, ""},
+	keys.FamilyScope:             {func(s subject) string { return keys.Scope(s.stage.Book) }, "b"},
+	keys.FamilyOpenScopes:        {func(subject) string { return keys.OpenScopes() }, ""},
+	keys.FamilyBookJournal:       {func(s subject) string { return keys.BookJournal(s.stage.Book) }, "b"},
 	keys.FamilyBreaker:           {func(s subject) string { return keys.Breaker(s.stage.Stage) }, "stage"},
 	keys.FamilyBreakerFailures:   {func(s subject) string { return keys.BreakerFailures(s.stage.Stage) }, "stage"},
 	keys.FamilyBreakerPermits:    {func(s subject) string { return keys.BreakerPermits(s.stage.Stage) }, "stage"},
@@ -129,6 +132,9 @@ func TestSchema(t *testing.T) {
 		"animastor:cleanup-lock",
 		"animastor:runtime:outbox",
 		"animastor:runtime:purges",
+		"animastor:scope:b%3A1",
+		"animastor:open-scopes",
+		"animastor:book-journal:b%3A1",
 	}, got)
 	require.Len(t, builders, len(got), "a family is not listed by Families")
 }
@@ -151,6 +157,9 @@ func checkKeys(t require.TestingT, s subject) {
 	require.NoError(t, err)
 	require.Equal(t, []any{s.stage, s.unit, s.generation}, []any{stage, unit, generation})
 
+	book, err := keys.ParseBookMember(keys.BookMember(s.stage.Book))
+	require.NoError(t, err)
+	require.Equal(t, s.stage.Book, book)
 	scene, err := keys.ParseSceneMember(keys.SceneMember(s.stage.SceneID))
 	require.NoError(t, err)
 	require.Equal(t, s.stage.SceneID, scene)
@@ -214,6 +223,8 @@ func TestParseRefuses(t *testing.T) {
 	}
 	_, _, _, err := keys.ParseJob("image:b:c:s:u")
 	require.EqualError(t, err, `keys: job id "image:b:c:s:u": not of the form {stage}:{b}:{c}:{s}:{unit}:{generation}; only package keys may build it`)
+	_, err = keys.ParseBookMember("a:b")
+	require.Error(t, err)
 	_, err = keys.ParseSceneMember("a:b:c:s") // KY6: a raw id with a colon
 	require.Error(t, err)
 	_, err = keys.ParseBookSceneMember("b", "c")

@@ -72,6 +72,12 @@ func ParseJob(id string) (s ports.StageID, unit string, generation int64, err er
 	return k.StageID, k.Unit, k.Generation, err
 }
 
+// ParseBookMember is the inverse of BookMember. The error is a *ParseError.
+func ParseBookMember(member string) (book string, err error) {
+	k, err := parse("member", bookMemberLayout, member)
+	return k.Book, err
+}
+
 // ParseSceneMember is the inverse of SceneMember. The error is a *ParseError.
 func ParseSceneMember(member string) (ports.SceneID, error) {
 	k, err := parse("member", sceneMemberLayout, member)

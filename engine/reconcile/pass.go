@@ -10,6 +10,7 @@ import (
 	"github.com/animastor/orchestra/engine/dispatch"
 	"github.com/animastor/orchestra/engine/keys"
 	"github.com/animastor/orchestra/engine/store"
+	"github.com/animastor/orchestra/engine/window"
 	"github.com/animastor/orchestra/ports"
 )
 
@@ -46,14 +47,15 @@ func (e *IncompleteError) Unwrap() []error { return []error{ErrPassIncomplete, e
 type Reconciler struct {
 	d       *dispatch.Dispatcher
 	stages  []string
+	window  *window.Window
 	token   string
 	number  int64
 	indexed time.Time // the last check of the index, by Redis' clock; at the first pass of a process, too
 }
 
 // New returns a reconciler. token identifies the process in the pass lock.
-func New(d *dispatch.Dispatcher, stages []string, token string) *Reconciler {
-	return &Reconciler{d: d, stages: stages, token: token}
+func New(d *dispatch.Dispatcher, stages []string, token string, w *window.Window) *Reconciler {
+	return &Reconciler{d: d, stages: stages, token: token, window: w}
 }
 
 // Pass looks at everything once and repairs what it can prove broken. Its error
@@ -124,7 +126,7 @@ func (p *pass) run(ctx context.Context) error {
 		return err
 	}
 	p.ask(ctx)
-	for _, repair := range []func(context.Context) error{p.purge, p.feed, p.takeOver, p.release, p.restore} {
+	for _, repair := range []func(context.Context) error{p.purge, p.feed, p.takeOver, p.release, p.restore, p.follow} {
 		p.held = time.Time{}
 		if err := p.hold(ctx); err != nil {
 			return err
@@ -317,4 +319,15 @@ func (p *pass) restore(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// follow leads the scopes on whose window nobody has moved: who should have died, or could
+// not read something.
+func (p *pass) follow(ctx context.Context) error {
+	if p.incomplete != nil {
+		return nil // the next pass starts what it may
+	}
+	_, failed, err := p.r.window.Recover(ctx)
+	p.report.Errors += failed
+	return err
 }

@@ -49,7 +49,7 @@ func ExampleScheduler_Tick() {
 		Runtime: rt, Store: s, Content: books, Observer: journal{},
 		Hub:    httphub.New(rt, httphub.Options{BaseURL: "http://hub", Client: &http.Client{Transport: gpus.Transport(p)}}),
 		Stages: []stage.Stage{&stage.Image{Artifacts: tree}},
-	}, "e1"), []string{asset.Image}, "e1")
+	}, "e1"), []string{asset.Image}, "e1", func(context.Context, string) {})
 	p.Go(p.Context(), "main", func(ctx context.Context) {
 		scenes, _ := books.Scenes(ctx, "b1", "")
 		for _, scene := range scenes {

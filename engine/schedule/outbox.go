@@ -4,13 +4,12 @@ import (
 	"context"
 	"errors"
 
-	"github.com/animastor/orchestra/engine/keys"
 	"github.com/animastor/orchestra/engine/store"
 	"github.com/animastor/orchestra/ports"
 )
 
 // DrainOutbox moves what begin, finish and intent left in the outbox to the
-// journals of their scenes: once each, whichever replicas drain (FN1, FN2). It
+// journals of their scenes, and finales to those of their books: once each, whichever replicas drain (FN1, FN2). It
 // returns how many entries it moved.
 func (s *Scheduler) DrainOutbox(ctx context.Context) (int, error) {
 	call, cancel := s.d.Runtime.WithTimeout(ctx, callAtMost)
@@ -22,7 +21,9 @@ func (s *Scheduler) DrainOutbox(ctx context.Context) (int, error) {
 	moves := make([]store.Move, len(lines))
 	for i, text := range lines {
 		moves[i] = store.Move{Line: text}
-		if line, err := store.ParseLine(text); err == nil {
+		if f, ok := store.ParseFinale(text); ok {
+			moves[i].Scene, moves[i].Event = ports.SceneID{Book: f.Book}, "GENERATION_COMPLETE"
+		} else if line, err := store.ParseLine(text); err == nil {
 			moves[i].Scene, moves[i].Event = line.Stage.SceneID, event(line)
 		} else {
 			s.d.Observer.Observe(ports.Trouble{Op: "drain outbox", Err: err})
@@ -37,7 +38,9 @@ func (s *Scheduler) DrainOutbox(ctx context.Context) (int, error) {
 		return 0, err
 	}
 	for _, m := range moves[:moved] {
-		if m.Event != "" {
+		if f, ok := store.ParseFinale(m.Line); ok {
+			s.d.Observer.Observe(ports.Concluded(f))
+		} else if m.Event != "" {
 			s.d.Observer.Observe(ports.Journaled{Scene: m.Scene, Events: []string{m.Event}})
 		}
 	}
@@ -52,7 +55,7 @@ func drop(moves []store.Move, err error) (dropped bool) {
 		return false
 	}
 	for i := range moves {
-		if moves[i].Event != "" && keys.Journal(moves[i].Scene) == corrupt.Key {
+		if moves[i].Event != "" && moves[i].Journal() == corrupt.Key {
 			moves[i].Scene, moves[i].Event, dropped = ports.SceneID{}, "", true
 		}
 	}

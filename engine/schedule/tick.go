@@ -27,15 +27,17 @@ type Scheduler struct {
 	d        *dispatch.Dispatcher
 	stages   []string
 	token    string
+	settled  func(ctx context.Context, book string)
 	number   int64
 	refusals map[ports.StageID]string    // rows of refusals under way: the reason, as of the last tick
 	unread   map[ports.StageID]time.Time // when a stage could last not be begun because something could not be read
 }
 
 // New returns a scheduler for the given stages, in the order in which a scene goes
-// through them. token identifies the process in the tick lock.
-func New(d *dispatch.Dispatcher, stages []string, token string) *Scheduler {
-	return &Scheduler{d: d, stages: stages, token: token, refusals: map[ports.StageID]string{}, unread: map[ports.StageID]time.Time{}}
+// through them. token identifies the process in the tick lock. settled is told of each book
+// of which a scene left the active index in a tick; it must not block.
+func New(d *dispatch.Dispatcher, stages []string, token string, settled func(ctx context.Context, book string)) *Scheduler {
+	return &Scheduler{d: d, stages: stages, token: token, settled: settled, refusals: map[ports.StageID]string{}, unread: map[ports.StageID]time.Time{}}
 }
 
 // Tick looks at every active scene once. It returns the summary, and an error if
@@ -61,6 +63,7 @@ type tick struct {
 	skipped    bool
 	candidates []store.StageView
 	retiring   []ports.SceneID
+	books      []string                 // of which a scene was retired
 	rows       map[ports.StageID]string // of refusals, as of this tick
 }
 
@@ -87,6 +90,9 @@ func (t *tick) run(ctx context.Context) error {
 		t.look(v)
 	}
 	t.retire(ctx)
+	for _, book := range t.books {
+		t.s.settled(ctx, book)
+	}
 	t.start(ctx)
 	t.journal(ctx)
 	return nil
@@ -150,7 +156,8 @@ func (t *tick) lookAt(v store.SceneView, sv store.StageView) {
 // retire takes scenes without unfinished work from the index. The script looks
 // again, so that a request in between is not lost (SC4).
 func (t *tick) retire(ctx context.Context) {
-	for _, scene := range t.retiring {
+	last := ""
+	for _, scene := range t.retiring { // a book's stand together
 		gone, err := t.d.Store.Retire(ctx, scene, t.s.stages)
 		switch {
 		case err != nil:
@@ -159,6 +166,10 @@ func (t *tick) retire(ctx context.Context) {
 		case gone:
 			t.sum.Completed++
 			t.d.Observer.Observe(ports.Retired{Scene: scene})
+			if scene.Book != last {
+				t.books = append(t.books, scene.Book)
+				last = scene.Book
+			}
 		}
 	}
 }

@@ -20,12 +20,14 @@ const (
 	NotOwner   Verdict = "not_owner"   // it is live, and another's
 	Fresh      Verdict = "fresh"       // Adopt: its holder renews
 	InProgress Verdict = "in_progress" // Claim: another completes it
-	Stale      Verdict = "stale"       // Accept: a result of no live job
+	Stale      Verdict = "stale"       // Accept: a result of no live job; Start: the scope has a later order, or is gone
 	Duplicate  Verdict = "duplicate"   // Accept: the job has a result
 	Accepted   Verdict = "accepted"    // Accept: taken, jobs are left
 	Last       Verdict = "last"        // Accept: taken, no job is left
 	Released   Verdict = "released"    // Release: the marker is gone
 	Kept       Verdict = "kept"        // Release: it was released before, or the dispatch is not live
+	Started    Verdict = "started"     // Start: it was before
+	Moved      Verdict = "moved"       // Slide, Conclude: the scope was written since, or is gone
 )
 
 const adoptAfter = 90 * time.Second // without a renewal (schema 3)

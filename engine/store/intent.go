@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/animastor/orchestra/engine/asset"
 	"github.com/animastor/orchestra/engine/keys"
@@ -45,22 +44,48 @@ type IntentReply struct {
 // begins or ends meanwhile makes it start over, 8 times at most. With an error Replaced
 // is the dispatch that it was about to end, or may have ended.
 func (s *Store) Intent(ctx context.Context, op IntentOp, stage asset.StageID, force bool) (IntentReply, error) {
+	_, r, err := s.intent(ctx, StartArgs{Stage: stage, Op: op, Force: force})
+	return r, err
+}
+
+// StartArgs is a stage to be started for a scope.
+type StartArgs struct {
+	Scope  Scope
+	Stage  asset.StageID
+	Op     IntentOp
+	Force  bool
+	Number int64 // of the order that asks for it
+	Stands bool  // all that it must leave was proved present: one never asked for is ready
+}
+
+// Start is Intent for a scope: OK, Started if the same order has started the stage before,
+// and Stale if the scope has an order later than those that the caller read, or is gone;
+// these two write nothing. So a stage is started once for an order, however many look.
+func (s *Store) Start(ctx context.Context, a StartArgs) (Verdict, IntentReply, error) {
+	return s.intent(ctx, a)
+}
+
+func (s *Store) intent(ctx context.Context, a StartArgs) (Verdict, IntentReply, error) {
 	live := ""
 	for range intentTriesMax {
-		r, err := s.intent(ctx, op, stage, force, live)
+		r, err := s.tryIntent(ctx, a, live)
 		if err != nil {
-			return IntentReply{Replaced: live}, err
+			return "", IntentReply{Replaced: live}, err
 		}
-		if r.verdict() == OK {
-			return IntentReply{r.int(1), asset.State(r[2]), asset.State(r[3]), r[4], r.int(5)}, nil
+		switch r.verdict() {
+		case OK, Started:
+			return r.verdict(), IntentReply{r.int(1), asset.State(r[2]), asset.State(r[3]), r[4], r.int(5)}, nil
+		case Stale:
+			return Stale, IntentReply{}, nil
 		}
 		live = r[1]
 	}
-	return IntentReply{}, fmt.Errorf("store: intent %s: its dispatch changed %d times in a row; try again", stage, intentTriesMax)
+	return "", IntentReply{}, fmt.Errorf("store: intent %s: its dispatch changed %d times in a row; try again", a.Stage, intentTriesMax)
 }
 
-// intent tries once, for the live dispatch that the caller knows of ("": none).
-func (s *Store) intent(ctx context.Context, op IntentOp, stage asset.StageID, force bool, live string) (reply, error) {
+// tryIntent tries once, for the live dispatch that the caller knows of ("": none).
+func (s *Store) tryIntent(ctx context.Context, a StartArgs, live string) (reply, error) {
+	stage := a.Stage
 	line, dispatch := Line{Kind: LineFinished, Dispatch: live, Outcome: "cancelled", Stage: stage}, live
 	if dispatch == "" {
 		dispatch = "none" // its keys are declared and not used
@@ -71,10 +96,11 @@ func (s *Store) intent(ctx context.Context, op IntentOp, stage asset.StageID, fo
 			keys.Budget(stage), keys.ActiveScenes(), keys.ScenesOf(stage.Book), keys.Cancel(stage.Book), keys.Outbox(),
 			keys.Lease(stage), keys.Dispatch(stage), keys.Slots(stage.Stage), keys.DispatchJobs(dispatch),
 			keys.DispatchCompleted(stage, dispatch), keys.BreakerPermits(stage.Stage),
-			keys.Purges(),
+			keys.Purges(), keys.Scope(stage.Book),
 		},
-		string(op), stage.Stage, live, keys.SceneMember(stage.SceneID), keys.BookSceneMember(stage.SceneID),
-		keys.BookStageMember(stage), flag(force), line.String())
+		string(a.Op), stage.Stage, live, keys.SceneMember(stage.SceneID), keys.BookSceneMember(stage.SceneID),
+		keys.BookStageMember(stage), flag(a.Force), line.String(),
+		a.Scope.ID, a.Scope.last, a.Scope.mark(a.Number), flag(a.Stands))
 }
 
 // Retire takes a scene out of the active index if each of the stages is ready or failed,
@@ -85,13 +111,4 @@ func (s *Store) Retire(ctx context.Context, scene asset.SceneID, stages []string
 		names = append(names, keys.Intent(scene.Of(stage)))
 	}
 	return s.yes(ctx, &scripts.retire, scene.String(), names, with([]any{keys.SceneMember(scene)}, stages...)...)
-}
-
-// CancelBook sets the cancel flag of a book: from now on Begin and Admit refuse its
-// stages (SC3), until a new intent takes it away. at is only for who reads the flag.
-func (s *Store) CancelBook(ctx context.Context, book string, at time.Time) error {
-	if err := s.client.Set(ctx, keys.Cancel(book), at.UnixMilli(), 0).Err(); err != nil {
-		return failed("cancel", book, err)
-	}
-	return nil
 }

@@ -84,6 +84,7 @@ func TestIntentEndsDispatch(t *testing.T) {
 		K:intent:b:c:s:image at = 1000000
 		K:intent:b:c:s:image force = 0
 		K:intent:b:c:s:image generation = 4
+		K:intent:b:c:s:image scope =
 		K:intent:b:c:s:image status = active
 		K:runtime:deferred-of:b c:s:audio = 2000000
 		K:runtime:outbox 0 = finished|d1|cancelled||b|c|s|image|pending|
@@ -155,13 +156,6 @@ func TestRetire(t *testing.T) {
 		{"video is not enabled", "HSET K:asset-state:b:c:s video.state pending\nHSET K:intent:b:c:s:video generation 1 status active", true, gone},
 		{"again, after a lost answer", "DEL K:active-scenes", true, ""},
 	})
-}
-
-func TestCancelBook(t *testing.T) {
-	w := newWorld(t)
-	require.Equal(t, "+ K:generation:cancel:b = 1000000", w.changes(func() {
-		require.NoError(t, w.CancelBook(ctx, "b", at(0)))
-	}))
 }
 
 // TestOutboxIsBounded: the last 10,000 lines stay.

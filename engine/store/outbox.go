@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -17,8 +18,9 @@ const (
 
 // The kinds of lines in the outbox.
 const (
-	LineStarted  = "started"
-	LineFinished = "finished"
+	LineStarted   = "started"
+	LineFinished  = "finished"
+	LineConcluded = "concluded"
 )
 
 // Line is an entry of the outbox: what happened to a dispatch, written in the step in
@@ -71,6 +73,33 @@ func ParseLine(text string) (Line, error) {
 	return l, nil
 }
 
+// Finale is an entry of the outbox: a scope was concluded. It reads
+//
+//	concluded|scope|ready|failed|b
+//
+// each part an encoded component.
+type Finale struct {
+	Book, Scope   string
+	Ready, Failed int // scenes; failed: with a stage that is FAILED
+}
+
+// String is the line as it stands in Redis.
+func (f Finale) String() string {
+	return strings.Join([]string{LineConcluded, keys.Encode(f.Scope), strconv.Itoa(f.Ready), strconv.Itoa(f.Failed), keys.Encode(f.Book)}, "|")
+}
+
+// ParseFinale reads a line; ok is false if it is of another kind, or garbled.
+func ParseFinale(text string) (f Finale, ok bool) {
+	parts := strings.Split(text, "|")
+	if len(parts) != 5 || parts[0] != LineConcluded {
+		return Finale{}, false
+	}
+	scope, bad := keys.Decode(parts[1])
+	book, worse := keys.Decode(parts[4])
+	f = Finale{Scope: scope, Book: book, Ready: int(number(parts[2])), Failed: int(number(parts[3]))}
+	return f, bad == nil && worse == nil && f.String() == text
+}
+
 // Outbox returns the first n lines of the outbox, as they stand there.
 func (s *Store) Outbox(ctx context.Context, n int) ([]string, error) {
 	lines, err := s.client.LRange(ctx, keys.Outbox(), 0, int64(n)-1).Result()
@@ -80,12 +109,20 @@ func (s *Store) Outbox(ctx context.Context, n int) ([]string, error) {
 	return lines, nil
 }
 
-// Move is a line that Drain moves to the journal of a scene, under the name of an
-// event. A line without an event is dropped.
+// Move is a line that Drain moves to the journal of a scene, or of a book if only that is
+// named, under the name of an event. A line without an event is dropped.
 type Move struct {
 	Line  string
 	Scene asset.SceneID
 	Event string
+}
+
+// Journal is the key of the journal that the line goes to.
+func (m Move) Journal() string {
+	if m.Scene.Book != "" && m.Scene.Chapter == "" && m.Scene.Scene == "" {
+		return keys.BookJournal(m.Scene.Book)
+	}
+	return keys.Journal(m.Scene)
 }
 
 // Drain moves lines from the head of the outbox to the journals, and stops at the first
@@ -93,7 +130,7 @@ type Move struct {
 func (s *Store) Drain(ctx context.Context, moves []Move) (int, error) {
 	names, args := []string{keys.Outbox()}, []any{journalLengthMax, journalTTL.Milliseconds()}
 	for _, m := range moves {
-		names = append(names, keys.Journal(m.Scene))
+		names = append(names, m.Journal())
 		args = append(args, m.Line, m.Event)
 	}
 	r, err := s.run(ctx, &scripts.drain, "outbox", names, args...)

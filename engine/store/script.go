@@ -25,13 +25,15 @@ var files embed.FS
 
 var scripts = struct {
 	begin, renew, adopt, admit, mark, forget, release, accept, claim,
-	finish, intent, retire, restore, lock, unlock, undefer, drain Script
+	finish, intent, retire, restore, lock, unlock, undefer, drain,
+	order, slide, conclude Script
 }{
 	begin: load("begin"), renew: load("renew"), adopt: load("adopt"),
 	admit: load("admit"), mark: load("mark"), forget: load("forget"), release: load("release"),
 	accept: load("accept"), claim: load("claim"), finish: load("finish"),
 	intent: load("intent"), retire: load("retire"), restore: load("restore"), lock: load("lock"), unlock: load("unlock"),
 	undefer: load("undefer"), drain: load("drain"),
+	order: load("order"), slide: load("slide"), conclude: load("conclude"),
 }
 
 // Scripts returns all scripts, for who must know them by their SHA.
@@ -40,6 +42,7 @@ func Scripts() []Script {
 	return []Script{
 		s.begin, s.renew, s.adopt, s.admit, s.mark, s.forget, s.release, s.accept, s.claim,
 		s.finish, s.intent, s.retire, s.restore, s.lock, s.unlock, s.undefer, s.drain,
+		s.order, s.slide, s.conclude,
 	}
 }
 

@@ -192,6 +192,12 @@ var calls = []struct {
 		_, err := w.Drain(ctx, []store.Move{{Line: "x", Scene: scene, Event: "started"}})
 		return err
 	}},
+	{"order", "", func(w *world) error { return w.Order(ctx, "b", store.Order{Op: store.OpRequest}, "x", 2) }},
+	{"slide", scope, func(w *world) error {
+		_, _, err := w.Slide(ctx, opened(w.t), []asset.SceneID{scene}, func(asset.SceneID) store.Place { return store.Place{Number: 3, Phase: store.Claimed} })
+		return err
+	}},
+	{"conclude", scope, func(w *world) error { _, err := w.Conclude(ctx, opened(w.t), finale); return err }},
 }
 
 // spy remembers the keys of the scripts that a client runs.

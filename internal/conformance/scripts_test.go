@@ -118,6 +118,8 @@ func (u universe) otherCalls(t *rapid.T) []func(*store.Store) error {
 	moves := []store.Move{{Line: "l1", Scene: scene, Event: oneOf(t, "started", "")}, {Line: oneOf(t, "l1", "l2"), Scene: scene, Event: "finished"}}
 	stages := oneOf(t, []string{"image", "audio"}, []string{"image"}, nil)
 	lock := store.Lock{Key: keys.CleanupLock(), Token: h, Fence: int64(3 + evenly(t, 2))}
+	open, ready := store.ScopeOf(book, map[string]string{"id": "x", "rev": "4", "last": "3"}), evenly(t, 2)
+	order := store.Order{Chapter: oneOf(t, "", scene.Chapter), Op: op, Force: h == ""}
 	return []func(*store.Store) error{
 		func(s *store.Store) error { _, err := s.Intent(ctx, op, asked, h == ""); return err },
 		func(s *store.Store) error { _, err := s.Retire(ctx, scene, stages); return err },
@@ -131,7 +133,22 @@ func (u universe) otherCalls(t *rapid.T) []func(*store.Store) error {
 		func(s *store.Store) error { _, err := s.Drain(ctx, moves); return err },
 		func(s *store.Store) error { _, err := s.Purges(ctx, 2); return err },
 		func(s *store.Store) error { return s.Purged(ctx, u.dispatches[0]) },
-		func(s *store.Store) error { return s.CancelBook(ctx, book, time.UnixMilli(1)) },
+		func(s *store.Store) error { return s.Order(ctx, book, order, "z", 2) },
+		func(s *store.Store) error {
+			_, _, err := s.Slide(ctx, open, []asset.SceneID{scene}, func(asset.SceneID) store.Place { return store.Place{Number: 3, Phase: store.Entered} })
+			return err
+		},
+		func(s *store.Store) error {
+			_, err := s.Conclude(ctx, open, store.Finale{Book: book, Scope: "x", Ready: ready})
+			return err
+		},
+		func(s *store.Store) error {
+			_, _, err := s.Start(ctx, store.StartArgs{Scope: open, Stage: asked, Op: store.OpRegenerate, Number: 3})
+			return err
+		},
+		func(s *store.Store) error { _, err := s.ForgetScope(ctx, book); return err },
+		func(s *store.Store) error { _, _, err := s.OpenScopes(ctx); return err },
+		func(s *store.Store) error { _, err := s.ReadScope(ctx, book); return err },
 		func(s *store.Store) error { return s.Journal(ctx, u.stage, "event") },
 		func(s *store.Store) error {
 			turn, _ := s.TakeTurn(ctx, lock.Key, h, time.Minute)

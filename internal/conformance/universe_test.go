@@ -96,7 +96,7 @@ func (u universe) values() []value {
 	all := []value{
 		{keys.AssetState(scene), "hash", u.stageFields()},
 		{keys.Intent(u.stage), "hash", []field{
-			{"generation", numbers}, {"status", often("active", "cancelled", "deleted")}, {"force", one}, {"at", instants},
+			{"generation", numbers}, {"status", often("active", "cancelled", "deleted")}, {"force", one}, {"at", instants}, {"scope", []string{"x:3", "x:2"}},
 		}},
 		{keys.Intent(u.video()), "hash", []field{{"generation", numbers}, {"status", often("active", "cancelled", "deleted")}}},
 		{keys.Lease(u.stage), "string", []field{{"", u.dispatches}}},
@@ -111,6 +111,11 @@ func (u universe) values() []value {
 		}}}},
 		{keys.DeferredOf(u.stage.Book), "zset", []field{{keys.BookStageMember(u.stage), instants}, {"x", instants}}},
 		{keys.Budget(u.stage), "hash", []field{{"tokens", []string{"0", "1", "2", "9", "10"}}, {"at", instants}}},
+		{keys.Scope(u.stage.Book), "hash", []field{
+			{"id", often("x", "y")}, {"rev", often("4", "5")}, {"last", often("3", "4")}, {"window", []string{"0", "2"}}, {"order:::", []string{"1|request|0"}},
+			{"order:" + keys.BookStageMember(u.stage), []string{"3|cancel|0"}}, {"scene:" + keys.BookSceneMember(scene), []string{"3|claimed"}},
+		}},
+		{keys.OpenScopes(), "set", []field{{"", []string{keys.BookMember(u.stage.Book), "x"}}}},
 		{keys.Cancel(u.stage.Book), "string", []field{{"", one}}},
 		{keys.ActiveScenes(), "set", []field{{"", []string{keys.SceneMember(scene), "x"}}}},
 		{keys.ScenesOf(u.stage.Book), "set", []field{{"", []string{keys.BookSceneMember(scene), "x"}}}},

@@ -35,6 +35,7 @@ type Metric struct {
 var (
 	subjectStage   = &Param{Name: "subject", Type: paths("STAGE", LevelStage)}
 	subjectScene   = &Param{Name: "subject", Type: paths("SCENE", LevelScene)}
+	subjectBook    = &Param{Name: "subject", Type: paths("BOOK", LevelBook)}
 	subjectSlots   = &Param{Name: "subject", Type: typeStage}
 	subjectCalls   = &Param{Name: "subject", Type: typeGlob, Optional: true}
 	subjectPasses  = &Param{Name: "subject", Type: words("complete", "incomplete", "skipped"), Optional: true}
@@ -78,6 +79,7 @@ var metrics = append([]*Metric{
 	{Name: "indexed", Kind: KindYesNo, Subject: subjectScene, Doc: "The scene is in the active index.", Example: "b1/*"},
 	{Name: "budget", Words: []string{"full"}, Subject: subjectStage, Doc: "Tokens left in the retry budget, or `full`.", Example: "b1/c1/s1:image = full"},
 	{Name: "generation", Subject: subjectStage, Doc: "Generation of the intent; 0: never asked for.", Example: "b1/c1/s1:image = 1"},
+	{Name: "finales", Subject: subjectBook, Doc: "Finales in the journal of the book: times that all which was asked for was settled.", Example: "b1 = 1"},
 	{Name: "circuit", Kind: KindWord, Words: []string{"closed", "open", "half_open"}, Subject: subjectSlots, Doc: "Circuit breaker of the stage type.", Example: "image = closed"},
 	{Name: "passes", Subject: subjectPasses, Doc: "Reconcile passes that ended: those that read everything, those that could not, those that another replica held the lock of; without a subject, all that were not skipped.", Example: "incomplete >= 1"},
 	{Name: "troubles", Subject: subjectCalls, Doc: "Errors that the engines reported; GLOB is on what was done and its error.", Example: `"*corrupt key animastor:intent:b1*" >= 1`},

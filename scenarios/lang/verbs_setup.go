@@ -87,6 +87,7 @@ var setupVerbs = []*Verb{
 		Keys: append([]Param{
 			opt("tick", typePeriod, "period of the tick"),
 			opt("renew", typePeriod, "period of the renewals"),
+			opt("window", counts(1, 1000), "scenes of a book that may be under way at once; without it, all"),
 		}, stageSettings()...),
 		Example: "config slots.image=2 tick=10s",
 		check:   someKey,
@@ -161,7 +162,8 @@ func stageSettings() (list []Param) {
 // properties are the ids of design 6 that are built.
 var properties = []string{
 	"bounded-churn", "key-encoding", "classification", "pass-abort", "single-owner", "slots", "finish-once", "one-job", "fresh-deferral",
-	"fair-accounting", "isolation", "no-lost-work", "evidence", "cancel", "permits", "timers", "bounded-store", "exact-sweep", "fairness", "replay",
+	"fair-accounting", "isolation", "no-lost-work", "evidence", "cancel", "permits", "timers", "bounded-store", "exact-sweep", "one-finale",
+	"fairness", "replay",
 }
 
 // someKey demands at least one key.

@@ -86,6 +86,10 @@ func describe(e ports.Event) (subject, detail, outcome string) {
 		return "#" + num(e.Number), detail, outcome
 	case ports.Restored:
 		return e.Stage.String(), "", e.Verdict
+	case ports.Slid:
+		return ports.Quote(e.Book), short(e.Scope) + " claimed=" + scenes(e.Claimed) + " settled=" + scenes(e.Settled), ""
+	case ports.Concluded:
+		return ports.Quote(e.Book), short(e.Scope) + " ready=" + num(int64(e.Ready)) + " failed=" + num(int64(e.Failed)), ""
 	case ports.Trouble:
 		if e.Scene != (ports.SceneID{}) {
 			subject = e.Scene.String()
@@ -95,6 +99,15 @@ func describe(e ports.Event) (subject, detail, outcome string) {
 		return "", "first tick after " + e.Delay.String(), ""
 	}
 	panic(fmt.Sprintf("wire: the trace cannot spell a %T", e))
+}
+
+// scenes lists scenes of a book, without the book.
+func scenes(list []ports.SceneID) string {
+	names := make([]string, len(list))
+	for i, s := range list {
+		names[i] = ports.Quote(s.Chapter) + "/" + ports.Quote(s.Scene)
+	}
+	return strings.Join(names, ",")
 }
 
 func num(n int64) string { return strconv.FormatInt(n, 10) }

@@ -160,7 +160,7 @@ func (r *Recorder) event(e *sim.Event) {
 			c.Bucket = row.Bucket
 		}
 	case ports.Tick:
-		r.moves++ // a process that died before it could tell of a finish
+		r.moves++ // a process that died before it could tell of a finish; a scope that ended
 		if !d.Skipped {
 			process := sim.CallName{Task: e.Process}.Process()
 			r.ticks[process], r.last = d.Summary, process

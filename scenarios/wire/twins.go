@@ -18,6 +18,7 @@ func Twins() map[string]redis.Twin {
 		"admit": admitTwin, "mark": markTwin, "forget": forgetTwin, "release": releaseTwin, "accept": acceptTwin,
 		"intent": intentTwin, "retire": retireTwin, "restore": restoreTwin,
 		"lock": lockTwin, "unlock": unlockTwin, "undefer": undeferTwin, "drain": drainTwin,
+		"order": orderTwin, "slide": slideTwin, "conclude": concludeTwin,
 	}
 }
 

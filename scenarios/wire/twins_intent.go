@@ -13,17 +13,27 @@ func intentTwin(db *redis.DB, keys, args []string) (any, error) {
 	op, stage, expected, force, line := args[0], args[1]+".", args[2], args[6], args[7]
 	scene, bookScene, bookStage := args[3], args[4], args[5]
 	if err := corrupt(db, keys, "hash", "hash", "string", "zset", "hash", "set", "set", "string", "list",
-		"string", "hash", "zset", "hash", "string", "zset", "zset"); err != nil {
+		"string", "hash", "zset", "hash", "string", "zset", "zset", "hash"); err != nil {
 		return nil, err
 	}
 
 	now := db.Now()
 	live, before, fence := get(db, state, stage+"dispatch"), get(db, state, stage+"state"), get(db, state, stage+"fence")
+	current := intOr0(get(db, intent, "generation"))
+	scopeID, mark := args[8], args[10]
+	if scopeID != "" {
+		if scope := keys[16]; get(db, scope, "id") != scopeID || get(db, scope, "last") != args[9] {
+			return []string{"stale", ""}, nil
+		}
+		if get(db, intent, "scope") == mark {
+			return []string{"started", num(current), before, before, "", num(intOr0(fence))}, nil
+		}
+	}
 	if live != expected {
 		return []string{"retry", live}, nil
 	}
-	generation := num(max(intOr0(get(db, intent, "generation")), intOr0(get(db, state, stage+"generation"))) + 1)
-	after := stateAfter(op, before)
+	generation := num(max(current, intOr0(get(db, state, stage+"generation"))) + 1)
+	after := stateAfter(op, before, args[11] == "1")
 	stops := op == "cancel" || op == "delete"
 	blocks := stage == "image." && stops && imageComes(db, state) && videoWaits(db, state)
 	blocked := stage == "video." && !stops && after != "ready" &&
@@ -69,7 +79,7 @@ func intentTwin(db *redis.DB, keys, args []string) (any, error) {
 	if op == "regenerate" || op == "reset" {
 		db.HSet(state, stage+"floor", generation)
 	}
-	db.HSet(intent, "generation", generation, "status", status, "force", force, "at", num(now))
+	db.HSet(intent, "generation", generation, "status", status, "force", force, "at", num(now), "scope", mark)
 	if live != "" {
 		tell(db, outbox, line+"|"+after+"|")
 	}
@@ -77,12 +87,14 @@ func intentTwin(db *redis.DB, keys, args []string) (any, error) {
 }
 
 // stateAfter is what intent.lua makes of a state.
-func stateAfter(op, before string) string {
+func stateAfter(op, before string, stands bool) string {
 	switch {
 	case op == "delete":
 		return ""
 	case op == "cancel" && before != "generating":
 		return before
+	case op != "cancel" && stands && (before == "" || before == "new"):
+		return "ready"
 	case op == "cancel" || before != "ready":
 		return "pending"
 	case op != "request":

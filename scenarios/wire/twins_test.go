@@ -54,6 +54,19 @@ type field struct {
 // instants are times around a world's beginning, in ms after it.
 var instants = []string{"@-3600000", "@-90000", "@-2", "@-1", "@0", "@1", "@59999", "@600000"}
 
+// twinScope is a scope of the book, as it may be found.
+func twinScope() []field {
+	return []field{
+		{"id", often("x", "y")}, {"rev", often("4", "5")}, {"last", often("3", "4")}, {"window", []string{"0", "2"}},
+		{"order:::", []string{"1|request|0"}}, {"order:c:s:image", []string{"3|cancel|0", "3|reset|1"}}, {"scene:c:s", []string{"3|claimed", "1|past"}},
+	}
+}
+
+// drawnScope is one as a caller may have read it.
+func drawnScope(t *rapid.T) store.Scope {
+	return store.ScopeOf("b", map[string]string{"id": oneOf(t, often("x", "y")...), "rev": oneOf(t, often("4", "5")...), "last": oneOf(t, often("3", "4")...)})
+}
+
 func universe() []value {
 	numbers, one := often("3", "2", "4"), []string{"1"}
 	stage := []field{
@@ -88,7 +101,7 @@ func universe() []value {
 	values := []value{
 		{keys.AssetState(twinScene), "hash", stage},
 		{keys.Intent(twinStage), "hash", []field{
-			{"generation", numbers}, {"status", often("active", "cancelled", "deleted")}, {"force", one}, {"at", instants},
+			{"generation", numbers}, {"status", often("active", "cancelled", "deleted")}, {"force", one}, {"at", instants}, {"scope", []string{"x:3", "x:2"}},
 		}},
 		{keys.Intent(twinVideo), "hash", []field{{"generation", numbers}, {"status", often("active", "cancelled", "deleted")}}},
 		{keys.Lease(twinStage), "string", []field{{"", dispatches}}},
@@ -102,6 +115,8 @@ func universe() []value {
 		{keys.BreakerFailures(asset.Image), "zset", append(slots, field{"d9", instants})},
 		{keys.BreakerPermits(asset.Image), "zset", slots},
 		{keys.Purges(), "zset", slots},
+		{keys.Scope("b"), "hash", twinScope()},
+		{keys.OpenScopes(), "set", []field{{"", []string{"b", "x"}}}},
 		{keys.Cancel("b"), "string", []field{{"", one}}},
 		{keys.ActiveScenes(), "set", []field{{"", []string{keys.SceneMember(twinScene), "x"}}}},
 		{keys.ScenesOf("b"), "set", []field{{"", []string{keys.BookSceneMember(twinScene), "x"}}}},
@@ -225,7 +240,28 @@ func drawCall(t *rapid.T, name string) func(context.Context, *store.Store) {
 	case "intent":
 		op := store.IntentOp(oneOf(t, "request", "regenerate", "reset", "cancel", "delete"))
 		stage := oneOf(t, twinStage, twinStage, twinVideo)
+		if op != store.OpCancel && op != store.OpDelete && evenly(t, 2) == 0 {
+			a := store.StartArgs{Scope: drawnScope(t), Stage: stage, Op: op, Number: int64(2 + evenly(t, 2)), Stands: evenly(t, 2) == 0}
+			return func(ctx context.Context, s *store.Store) { _, _, _ = s.Start(ctx, a) }
+		}
 		return func(ctx context.Context, s *store.Store) { _, _ = s.Intent(ctx, op, stage, generation == 3) }
+	case "order":
+		o := store.Order{Chapter: oneOf(t, "", "c"), Stage: oneOf(t, "", "image"), Force: generation == 3,
+			Op: store.IntentOp(oneOf(t, "request", "regenerate", "reset", "cancel", "cancel", "delete"))}
+		return func(ctx context.Context, s *store.Store) { _ = s.Order(ctx, "b", o, "z", 2) }
+	case "slide":
+		scope, place := drawnScope(t), store.Place{Number: generation, Phase: store.Phase(oneOf(t, "claimed", "entered", "past"))}
+		return func(ctx context.Context, s *store.Store) {
+			_, _, _ = s.Slide(ctx, scope, []asset.SceneID{twinScene}, func(asset.SceneID) store.Place { return place })
+		}
+	case "conclude":
+		scope, ready := drawnScope(t), evenly(t, 2)
+		if chance(t, 20) {
+			return func(ctx context.Context, s *store.Store) { _, _ = s.ForgetScope(ctx, "b") }
+		}
+		return func(ctx context.Context, s *store.Store) {
+			_, _ = s.Conclude(ctx, scope, store.Finale{Book: "b", Scope: "x", Ready: ready})
+		}
 	case "retire":
 		stages := oneOf(t, []string{"image", "audio"}, []string{"image"}, nil)
 		return func(ctx context.Context, s *store.Store) { _, _ = s.Retire(ctx, twinScene, stages) }
@@ -389,7 +425,7 @@ var verdicts = map[string]string{
 	"renew": "ok not_owner finished", "adopt": "ok fresh finished", "claim": "ok in_progress finished",
 	"admit": "ok intent_not_active intent_missing stale_intent already_completed receipt_conflict duplicate_pending",
 	"mark":  "ok finished", "forget": "0 1", "release": "released kept", "accept": "accepted last duplicate stale",
-	"finish": "ok finished not_owner", "intent": "ok retry", "retire": "0 1", "restore": "kept restored indexed", "lock": "0 1", "unlock": "0 1", "undefer": "0 1", "drain": "0 1 2",
+	"finish": "ok finished not_owner", "intent": "ok retry stale started", "order": "ok ended none", "slide": "ok moved", "conclude": "ok moved", "retire": "0 1", "restore": "kept restored indexed", "lock": "0 1", "unlock": "0 1", "undefer": "0 1", "drain": "0 1 2",
 }
 
 // TestTwins: a script and its twin answer the same, write the same and leave the same

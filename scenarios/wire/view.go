@@ -27,10 +27,16 @@ func (w *World) View() properties.View {
 		Pass:        w.opts.Config.Reconcile,
 		Replicas:    len(w.engines),
 		Scenes:      w.Content.All,
+		Enabled:     w.enabled,
 		Wanted:      w.Recorder.Wanted,
 		ScopeEchoed: func() bool { return w.opts.Hub.Scope == hub.ScopeEcho },
 		Fenced:      func() bool { return !w.opts.Hub.NoFences },
 	}
+}
+
+func (w *World) enabled(s ports.StageID) bool {
+	scene, ok := w.Content.Get(s.SceneID)
+	return ok && scene.Layers[s.Stage]
 }
 
 // State is the state of a stage, as Redis has it; new if it was never asked for.
@@ -57,6 +63,19 @@ func (w *World) Generation(s ports.StageID) int64 {
 func (w *World) asked(s ports.StageID) bool {
 	return w.Redis.Peek().HGetAll(keys.Intent(s))["status"] == store.StatusActive
 }
+
+// OpenScopes lists the books of which something that was asked for is not concluded.
+func (w *World) OpenScopes() (books []string) {
+	for _, member := range w.Redis.Peek().SMembers(keys.OpenScopes()) {
+		if book, err := keys.ParseBookMember(member); err == nil {
+			books = append(books, book)
+		}
+	}
+	return books
+}
+
+// Finales counts the finales that the journal of a book holds.
+func (w *World) Finales(book string) int { return w.Redis.Peek().XLen(keys.BookJournal(book)) }
 
 // deferral is the open deferral of a stage that holds for its generation.
 func (w *World) deferral(s ports.StageID) []string {

@@ -1,25 +1,33 @@
 -- intent records what was asked for of a stage (request, regenerate, reset, cancel,
 -- delete) as a new generation, forgets every deferral, budget and backoff of the old
 -- one, and ends the live dispatch in the same step, to be purged. If another dispatch is live than the
--- caller named, it says which, and writes nothing.
+-- caller named, it says which, and writes nothing. A start for a scope happens once for its mark, and
+-- only while the scope has no later order.
 local intent, state, deferred, deferredOf, budget, activeScenes, scenesOf, cancel, outbox,
-  lease, record, slots, jobs, marker, permits, purges = unpack(KEYS)
-local op, stage, expected, scene, bookScene, bookStage, force, line = unpack(ARGV)
+  lease, record, slots, jobs, marker, permits, purges, scope = unpack(KEYS)
+local op, stage, expected, scene, bookScene, bookStage, force, line, scopeID, order, mark, stands = unpack(ARGV)
 
 local wrong = corrupt('hash', 'hash', 'string', 'zset', 'hash', 'set', 'set', 'string', 'list',
-  'string', 'hash', 'zset', 'hash', 'string', 'zset', 'zset')
+  'string', 'hash', 'zset', 'hash', 'string', 'zset', 'zset', 'hash')
 if wrong then return wrong end
 
 local at = now()
 local name = stage .. '.state'
 stage = stage .. '.'
 local live, before, last, fence = read(state, stage, 'dispatch', 'state', 'generation', 'fence')
+local current, started = read(intent, '', 'generation', 'scope')
+if scopeID ~= '' then
+  local owner, lastOrder = read(scope, '', 'id', 'last')
+  if owner ~= scopeID or lastOrder ~= order then return {'stale', ''} end
+  if started == mark then return {'started', text(int(current) or 0), before, before, '', text(int(fence) or 0)} end
+end
 if live ~= expected then return {'retry', live} end
 
-local generation = text(math.max(int((read(intent, '', 'generation'))) or 0, int(last) or 0) + 1)
+local generation = text(math.max(int(current) or 0, int(last) or 0) + 1)
 local after = before
 if op == 'delete' then after = ''
 elseif op == 'cancel' then after = before == 'generating' and 'pending' or before
+elseif stands == '1' and (before == '' or before == 'new') then after = 'ready'
 elseif before ~= 'ready' then after = 'pending'
 elseif op ~= 'request' then after = 'dirty' end
 -- A video cannot be made of pictures that nobody will make.
@@ -62,6 +70,6 @@ if after ~= '' then put(state, stage, 'state', after) end
 if blocked then put(state, stage, 'reason', 'blocked_by_image') end
 if blocks then blockVideo(state) end
 if op == 'regenerate' or op == 'reset' then put(state, stage, 'floor', generation) end
-put(intent, '', 'generation', generation, 'status', status, 'force', force, 'at', text(at))
+put(intent, '', 'generation', generation, 'status', status, 'force', force, 'at', text(at), 'scope', mark)
 if live ~= '' then tell(outbox, line .. '|' .. after .. '|') end
 return {'ok', generation, before, after, live, text(int(fence) or 0)}
