@@ -86,7 +86,8 @@ func New(cfg Config, deps Deps) *Engine {
 	e.dispatch = dispatch.New(dispatch.Deps{Runtime: deps.Runtime, Store: e.store, Hub: deps.Hub, Content: deps.Content,
 		Observer: deps.Observer, Stages: executors, Profile: cfg.profile}, holder)
 	e.window = window.New(e.dispatch, cfg.Window)
-	e.schedule = schedule.New(e.dispatch, e.stages, holder, e.follow)
+	e.schedule = schedule.New(e.dispatch, e.stages, holder,
+		func(ctx context.Context, book string) { e.follow(ctx, book, 0) })
 	e.pass = reconcile.New(e.dispatch, e.stages, holder, e.window)
 	return e
 }
@@ -150,16 +151,19 @@ func (e *Engine) Tick(ctx context.Context) (sum ports.Summary, err error) {
 	return sum, err
 }
 
-// follow leads the scope of a book on, in a task of its own: it may read many scenes, and
-// the tick that calls it must not wait for that.
-func (e *Engine) follow(ctx context.Context, book string) {
-	e.deps.Runtime.Go(ctx, "window", func(ctx context.Context) {
-		panicked := e.deps.Runtime.Isolate(func() error {
-			e.window.Follow(ctx, book)
+// follow leads the scope of a book on, after a wait and in a task of its own: it may read many
+// scenes, and who calls it must not wait for that. What fails is tried again for about a
+// minute; then the next pass takes it up.
+func (e *Engine) follow(ctx context.Context, book string, wait time.Duration) {
+	rt := e.deps.Runtime
+	rt.Go(ctx, "window", func(ctx context.Context) {
+		panicked := rt.Isolate(func() error {
+			for ; rt.Sleep(ctx, wait) == nil && !e.window.Follow(ctx, book) && wait < 30*time.Second; wait = max(2*wait, time.Second) {
+			}
 			return nil
 		})
 		if panicked != nil {
-			e.deps.Observer.Observe(ports.Trouble{Op: "window", Err: panicked})
+			e.deps.Observer.Observe(ports.Trouble{Scene: ports.SceneID{Book: book}, Op: "window", Err: panicked})
 		}
 	})
 }

@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/animastor/orchestra/engine/asset"
 	"github.com/animastor/orchestra/engine/dispatch"
 	"github.com/animastor/orchestra/engine/store"
-	"github.com/animastor/orchestra/engine/window"
 	"github.com/animastor/orchestra/ports"
 )
 
@@ -23,7 +23,7 @@ type Target struct {
 
 // Report is what an explicit intent did.
 type Report struct {
-	Stages   int      // stages whose generation was raised
+	Stages   int      // stages whose generation was raised; those that wait for a place in the window follow
 	Replaced []string // live dispatches that it ended
 	Swept    dispatch.Swept
 }
@@ -93,9 +93,7 @@ func (e *Engine) intend(ctx context.Context, op store.IntentOp, t Target) (Repor
 	if stops {
 		report, err = e.stop(ctx, op, t)
 	} else {
-		var looked window.Report
-		looked, err = e.window.Look(ctx, t.Book)
-		report = Report{Stages: looked.Stages, Replaced: looked.Replaced}
+		report = e.start(ctx, t.Book)
 	}
 	sweep := dispatch.Sweep{Dispatches: report.Replaced}
 	if len(report.Replaced) == 0 && t.Chapter == "" && t.Stage == "" && stops {
@@ -103,6 +101,17 @@ func (e *Engine) intend(ctx context.Context, op store.IntentOp, t Target) (Repor
 	}
 	report.Swept = e.dispatch.ClearUntilDone(ctx, sweep)
 	return report, err
+}
+
+// start starts what has been asked for of a book, as far as its window lets it. It is asked
+// for already: what cannot be started now is reported, and tried again without the caller.
+func (e *Engine) start(ctx context.Context, book string) Report {
+	looked, err := e.window.Look(ctx, book)
+	if err != nil {
+		e.deps.Observer.Observe(ports.Trouble{Scene: ports.SceneID{Book: book}, Op: "window", Err: err})
+		e.follow(ctx, book, time.Second)
+	}
+	return Report{Stages: looked.Stages, Replaced: looked.Replaced}
 }
 
 // stop ends the stages of a target. It goes by what Redis knows of them, since the content

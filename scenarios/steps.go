@@ -123,6 +123,10 @@ func (r *run) do(s *lang.Step) {
 		for _, t := range s.Args.Path("path").Targets {
 			r.edit(t.SceneID, s)
 		}
+	case "insert":
+		for _, t := range s.Args.Path("path").Targets {
+			r.w.Insert(t.SceneID)
+		}
 	case "fault":
 		r.fault(s)
 	case "evict":
@@ -157,7 +161,7 @@ func (r *run) do(s *lang.Step) {
 func (r *run) book(s *lang.Step) {
 	for _, b := range r.prog.Books {
 		if b.ID == s.Args.Text("id") {
-			r.w.AddBook(wire.Book{ID: b.ID, Chapters: b.Chapters, Scenes: b.Scenes, Stages: b.Stages, Units: b.Units, Segments: b.Segments, Groups: b.Groups, Workspace: b.Workspace, State: b.State})
+			r.w.AddBook(wire.Book{ID: b.ID, Chapters: b.Chapters, Scenes: b.Scenes, Stages: b.Stages, Units: b.Units, Segments: b.Segments, Groups: b.Groups, Workspace: b.Workspace, State: b.State, Later: b.Later})
 		}
 	}
 }

@@ -68,6 +68,17 @@ func (b *Books) Set(s ports.Scene) {
 	b.scenes[s.SceneID] = clone(s)
 }
 
+// Insert writes a new scene, in front of the first of those given that is there, or last.
+func (b *Books) Insert(s ports.Scene, before ...ports.SceneID) {
+	b.Set(s)
+	i := slices.IndexFunc(before, func(id ports.SceneID) bool { return slices.Contains(b.order, id) })
+	if i < 0 {
+		return
+	}
+	b.order = slices.DeleteFunc(b.order, func(id ports.SceneID) bool { return id == s.SceneID })
+	b.order = slices.Insert(b.order, slices.Index(b.order, before[i]), s.SceneID)
+}
+
 // Edit raises the version of a scene, and lets change alter the rest of it; nil:
 // nothing else. It is false if there is no such scene.
 func (b *Books) Edit(id ports.SceneID, change func(*ports.Scene)) bool {

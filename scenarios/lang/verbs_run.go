@@ -37,6 +37,12 @@ var intentVerbs = []*Verb{
 		},
 		Example: "at 10s edit b1/c1/s1",
 	},
+	{
+		Name: "insert", Phase: Action,
+		Summary: "Puts scenes that `book` declared with `later=` into the content, where they stand in its list.",
+		Params:  []Param{need("path", paths("PATH", LevelScene), "")},
+		Example: "at 10s insert b1/c1/s2",
+	},
 }
 
 var faultVerbs = []*Verb{
@@ -111,7 +117,7 @@ const FailoverMax = 1000
 
 // families are the keys of schema 2 that belong to one book, scene or stage.
 var families = map[Level][]string{
-	LevelBook:  {"deferred-of", "scenes-of", "cancel", "force-dispatch"},
+	LevelBook:  {"deferred-of", "scenes-of", "cancel", "force-dispatch", "scope"},
 	LevelScene: {"asset-state", "iu-progress", "event-journal"},
 	LevelStage: {"intent", "dispatch-lease", "dispatch", "dispatch-jobs", "deferred", "budget"},
 }

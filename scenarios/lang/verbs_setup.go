@@ -34,6 +34,7 @@ var setupVerbs = []*Verb{
 			def("units", counts(0, 1000), "1", "image units of each scene: `u1`, `u2`, …"),
 			def("segments", counts(0, 9999), "1", "segments of its audio text: `0001`, `0002`, …"),
 			def("groups", counts(0, 1000), "1", "runs of its units that its video is made of: `g1`, `g2`, …"),
+			opt("later", names("s", 1, 20_000), "scenes of each chapter that are not there until an `insert`"),
 			opt("workspace", typeWorkspace, "whose private workers may serve it, too"),
 			def("state", words("new", "pending", "ready", "dirty", "failed"), "new", "of every stage; `ready` comes with its artifacts"),
 		},
@@ -49,6 +50,7 @@ var setupVerbs = []*Verb{
 			opt("image", counts(0, 1000), "workers of this type"),
 			opt("video", counts(0, 1000), "workers of this type"),
 			def("job", typeDurationRange, "20s..60s", "how long a job of the types named takes"),
+			opt("later", names("s", 1, 20_000), "scenes of each chapter that are not there until an `insert`"),
 			opt("workspace", typeWorkspace, "whose private workers they are; without it they serve every book"),
 			opt("shared", typeDuration, "for how long from now on everybody may use private ones"),
 		},
@@ -181,6 +183,12 @@ func checkBook(v *vetter, s *Step) {
 		ID: s.Args.Text("id"), Chapters: s.Args.Names("chapters"), Scenes: s.Args.Names("scenes"),
 		Stages: s.Args.Names("stages"), Units: int(s.Args.Count("units")), Segments: int(s.Args.Count("segments")),
 		Groups: int(s.Args.Count("groups")), Workspace: s.Args.Text("workspace"), State: asset.State(s.Args.Text("state")),
+		Later: s.Args.Names("later"),
+	}
+	for _, name := range b.Later {
+		if !slices.Contains(b.Scenes, name) {
+			v.fail(s.arg("later"), "name it in scenes=, too, where it is to stand", "the book has no scene %s", ports.Quote(name))
+		}
 	}
 	for _, other := range v.books {
 		if other.ID == b.ID {

@@ -20,6 +20,7 @@ type Book struct {
 	Groups                   int         // of its video, g1, g2, …, with as many units each as can be
 	Workspace                string      // whose it is; "": nobody's
 	State                    asset.State // new: never asked for
+	Later                    []string    // scenes of each chapter that come only with Insert
 }
 
 // AddBook puts a book into the content. With state ready its artifacts stand, and
@@ -36,13 +37,35 @@ func (w *World) AddBook(b Book) {
 			}
 			setSegments(&scene, b.Segments)
 			setGroups(&scene, b.Groups)
-			w.setScene(scene)
+			w.name(scene)
+			if slices.Contains(b.Later, name) {
+				w.later = append(w.later, scene)
+				continue
+			}
+			w.Content.Set(scene)
 			for _, stage := range b.Stages {
 				w.preset(scene, stage, b.State)
 			}
 		}
 	}
 	w.Recorder.addBook(b)
+}
+
+// Insert puts a scene that was to come later into its book, where it was declared.
+func (w *World) Insert(id ports.SceneID) {
+	i := slices.IndexFunc(w.later, func(s ports.Scene) bool { return s.SceneID == id })
+	if i < 0 {
+		return // it is there
+	}
+	after := w.Recorder.order[slices.IndexFunc(w.Recorder.order, func(s ports.StageID) bool { return s.SceneID == id }):]
+	var behind []ports.SceneID
+	for _, s := range after {
+		if s.Book == id.Book && s.SceneID != id {
+			behind = append(behind, s.SceneID)
+		}
+	}
+	w.Content.Insert(w.later[i], behind...)
+	w.later = slices.Delete(w.later, i, i+1)
 }
 
 // Edit raises the version of a scene's content and changes the number of its segments
@@ -100,11 +123,6 @@ func parts(s ports.Scene, kind string) (ids []string) {
 		}
 	}
 	return ids
-}
-
-func (w *World) setScene(s ports.Scene) {
-	w.name(s)
-	w.Content.Set(s)
 }
 
 // name notes what the paths of a scene's artifacts are about.

@@ -74,6 +74,7 @@ type World struct {
 	engines []*replica
 	pools   map[string]*workers.Pool
 	closed  bool
+	later   []ports.Scene     // that come into their books with Insert
 	files   map[string]string // what a path of the artifact tree is about, as jobs are named
 }
 
