@@ -11,6 +11,7 @@ BENCHCOUNT ?= 6
 SEEDS      ?= 20
 WORLDS     ?= 500
 REDIS      ?= $(shell command -v redis-server || echo redis-server)
+POSTGRES   ?= $(or $(shell command -v postgres || ls -d /usr/lib/postgresql/*/bin/postgres 2>/dev/null | sort -V | tail -n 1),postgres)
 PLANT      ?=
 
 # Packages whose tests start goroutines, or whose code must be safe with several.
@@ -36,8 +37,8 @@ race: ## run the tests with the race detector (RACEPKGS=./... for all)
 	go test -race $(RACEPKGS)
 
 .PHONY: conformance
-conformance: ## hold the fake of Redis to a real redis-server (REDIS=path); PLANT=ttl shows how it fails
-	go test -count=1 ./internal/conformance -redis-server=$(REDIS) -plant=$(PLANT)
+conformance: ## hold the fakes to a real Redis (REDIS=path) and PostgreSQL (POSTGRES=path); PLANT=ttl, PLANT=empty-on-outage show how it fails
+	go test -count=1 ./internal/conformance -redis-server=$(REDIS) -postgres=$(POSTGRES) -plant=$(PLANT)
 
 .PHONY: run
 run: ## run every scenario

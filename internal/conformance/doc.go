@@ -1,8 +1,12 @@
-// Package conformance holds the fake of Redis to a real server: the same go-redis
-// client code runs on fakes/redis, with the twins of the scripts and with the scripts
-// themselves, and on a throw-away redis-server, and must be told the same.
+// Package conformance holds the fakes of Redis and of the relational store to the real
+// things, on throw-away servers of its own.
 //
 //	make conformance
+//
+// # Redis
+//
+// The same go-redis client code runs on fakes/redis, with the twins of the scripts and with
+// the scripts themselves, and on a redis-server, and must be told the same.
 //
 // A case is a list of round trips, each at an instant planned to the millisecond
 // after the case's base, and the first of them sets the state up with absolute times.
@@ -18,6 +22,14 @@
 // unordered; the pages of SCAN; and how many entries more than asked for an
 // approximate MAXLEN leaves.
 //
-// Not for: what the scripts decide (package store), what faults do to a call
-// (package fakes/redis), the speed of either.
+// # PostgreSQL
+//
+// The cases of ports/pointerstest and random sequences of operations run on
+// fakes/pointers and on ports/pgstore, and must be answered the same; only the numbers of the
+// sequence may differ, not their order. Then PostgreSQL is kept from answering in every way
+// that could be thought of (rights, timeouts, locks, cut connections before and after a
+// commit, a crash, rows that make no sense), and must never be taken for empty.
+//
+// Not for: what the scripts decide (package store), what faults do to a call of a fake
+// (packages fakes/redis and fakes/pointers), the speed of either.
 package conformance

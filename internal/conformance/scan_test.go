@@ -23,7 +23,7 @@ func everywhere(t tester, run func(name string, client *goredis.Client)) {
 	t.Helper()
 	real.reset(t)
 	run("redis", real.client)
-	for _, f := range fakes() {
+	for _, f := range redisFakes() {
 		w, s := f.world()
 		process := w.Process("e1")
 		client := s.Client(process)

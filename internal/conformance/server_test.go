@@ -16,17 +16,23 @@ import (
 	goredis "github.com/redis/go-redis/v9"
 	"github.com/redis/go-redis/v9/maintnotifications"
 	"github.com/stretchr/testify/require"
+
+	"github.com/animastor/orchestra/internal/pgtest"
 )
 
 var (
-	serverPath = flag.String("redis-server", "", "path of redis-server; without it the suite is skipped")
-	plantName  = flag.String("plant", "", "a difference to plant in the fake: see plants")
+	serverPath   = flag.String("redis-server", "", "path of redis-server; without it what needs it is skipped")
+	postgresPath = flag.String("postgres", "", "path of postgres, with initdb beside it; without it what needs it is skipped")
+	plantName    = flag.String("plant", "", "a difference to plant: see plants and storePlants")
 )
 
 // real is the server of this run; nil without -redis-server.
 var real *server
 
-// TestMain starts the server, and fixes rapid's seed so that a run can be repeated.
+// postgres is the PostgreSQL of this run; nil without -postgres.
+var postgres *pgtest.Server
+
+// TestMain starts the servers, and fixes rapid's seed so that a run can be repeated.
 func TestMain(m *testing.M) {
 	defaults := map[string]string{"rapid.seed": "1", "rapid.checks": "250", "rapid.nofailfile": "true",
 		"rapid.shrinktime": "0s"} // see smallest
@@ -37,21 +43,47 @@ func TestMain(m *testing.M) {
 			panic(err)
 		}
 	}
-	if _, known := plants[*plantName]; !known && *plantName != "" {
-		panic(fmt.Sprintf("-plant: there is no %q, only %v", *plantName, slices.Sorted(maps.Keys(plants))))
+	known := slices.Concat(slices.Collect(maps.Keys(plants)), slices.Collect(maps.Keys(storePlants)))
+	if *plantName != "" && !slices.Contains(known, *plantName) {
+		panic(fmt.Sprintf("-plant: there is no %q, only %q", *plantName, slices.Sorted(slices.Values(known))))
 	}
-	if *serverPath == "" {
-		os.Exit(m.Run())
+	os.Exit(withServers(m.Run))
+}
+
+// withServers starts the servers that the flags name, and ends them after the tests.
+func withServers(run func() int) (code int) {
+	fail := func(err error) int {
+		fmt.Fprintln(os.Stderr, "conformance:", err)
+		return 1
 	}
 	var err error
-	if real, err = startServer(*serverPath); err != nil {
-		fmt.Fprintln(os.Stderr, "conformance:", err)
-		os.Exit(1)
+	if *serverPath != "" {
+		if real, err = startServer(*serverPath); err != nil {
+			return fail(err)
+		}
+		defer real.stop()
+		fmt.Printf("conformance: %s, -rapid.seed=%s\n", real.version, flag.Lookup("rapid.seed").Value)
 	}
-	fmt.Printf("conformance: %s, -rapid.seed=%s\n", real.version, flag.Lookup("rapid.seed").Value)
-	code := m.Run()
-	real.stop()
-	os.Exit(code)
+	if *postgresPath != "" {
+		if postgres, err = pgtest.Start(ctx, *postgresPath); err != nil {
+			return fail(err)
+		}
+		defer func() {
+			if err := postgres.Close(); err != nil {
+				code = fail(err)
+			}
+		}()
+		fmt.Printf("conformance: %s, -rapid.seed=%s\n", postgres.Version, flag.Lookup("rapid.seed").Value)
+	}
+	return run()
+}
+
+// needPostgres skips a test of a run without a PostgreSQL.
+func needPostgres(t *testing.T) {
+	t.Helper()
+	if postgres == nil {
+		t.Skip("it needs a PostgreSQL: run `make conformance`")
+	}
 }
 
 // needServer skips a test of a run without a server.

@@ -23,7 +23,7 @@ const shrinkFor = 10 * time.Second
 func check(t tester, steps []step) *play {
 	t.Helper()
 	redis := real.play(t, steps)
-	for _, f := range fakes() {
+	for _, f := range redisFakes() {
 		d := difference(redis, f.play(t, steps, redis.baseMs), f.name)
 		if d == "" {
 			continue

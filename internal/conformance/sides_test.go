@@ -93,8 +93,8 @@ type fake struct {
 	plant goredis.Hook // a difference, or nil
 }
 
-// fakes are both ways of it.
-func fakes() []fake {
+// redisFakes are both ways of it.
+func redisFakes() []fake {
 	plant := plants[*plantName]
 	return []fake{{"the fake, with twins", false, plant}, {"the fake, with the scripts", true, plant}}
 }

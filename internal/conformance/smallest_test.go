@@ -7,30 +7,34 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// smallest takes out of a case that fails what can be taken out: chunks of its commands and
-// calls, from large ones to single ones, and then the rests. It knows the steps, so it
-// finds smaller cases than rapid can by the draws that made them. It stops at a time.
-func smallest(steps []step, stop time.Time, fails func([]step) bool) []step {
-	better := func(smaller []step) bool {
-		if len(smaller) == 0 || time.Now().After(stop) || !fails(smaller) {
-			return false
-		}
-		steps = smaller
-		return true
-	}
-	for size := units(steps); size > 0; size /= 2 {
+// takeOut takes out of a case that fails what can be taken out: chunks of its units, from large
+// ones to single ones. It knows the case, so it finds smaller ones than rapid can by the draws
+// that made it. It stops at a time.
+func takeOut[T any](items []T, units func([]T) int, without func(items []T, from, size int) []T, stop time.Time, fails func([]T) bool) []T {
+	for size := units(items); size > 0; size /= 2 {
 		for again := true; again; {
 			again = false
-			for at := units(steps) - size; at >= 0; at -= size {
-				again = better(without(steps, at, size)) && size == 1 || again
+			for at := units(items) - size; at >= 0; at -= size {
+				if smaller := without(items, at, size); len(smaller) > 0 && time.Now().Before(stop) && fails(smaller) {
+					items, again = smaller, size == 1
+				}
 			}
 		}
 	}
+	return items
+}
+
+// smallest takes out of a case that fails what can be taken out: commands and calls, and then
+// the rests.
+func smallest(steps []step, stop time.Time, fails func([]step) bool) []step {
+	steps = takeOut(steps, units, without, stop, fails)
 	for i := range steps {
 		if steps[i].restMs > 0 {
 			smaller := append([]step{}, steps...)
 			smaller[i].restMs = 0
-			better(smaller)
+			if time.Now().Before(stop) && fails(smaller) {
+				steps = smaller
+			}
 		}
 	}
 	return steps

@@ -1,0 +1,36 @@
+package conformance
+
+import (
+	"context"
+	"reflect"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/animastor/orchestra/ports"
+	"github.com/animastor/orchestra/ports/pointerstest"
+)
+
+// TestStoreCases: the rules of the store, on the fake and on PostgreSQL.
+func TestStoreCases(t *testing.T) {
+	d := newDatabase(t)
+	for _, c := range pointerstest.Cases() {
+		t.Run(c.Name, func(t *testing.T) {
+			inWorld(t, func(ctx context.Context, rt ports.Runtime, s ports.Pointers) {
+				require.NoError(t, c.Run(ctx, rt, s), "the fake")
+			})
+			d.empty(t)
+			require.NoError(t, c.Run(ctx, ports.NewSystem(), d.store), "postgresql")
+		})
+	}
+}
+
+// TestStoreMethods: an outage is asked for with every method.
+func TestStoreMethods(t *testing.T) {
+	var names []string
+	methods := reflect.TypeFor[ports.Pointers]()
+	for i := range methods.NumMethod() {
+		names = append(names, methods.Method(i).Name)
+	}
+	require.ElementsMatch(t, names, pointerstest.Methods(), "add the new method to pointerstest/outage.go")
+}
