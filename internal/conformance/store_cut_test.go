@@ -3,13 +3,16 @@ package conformance
 import (
 	"context"
 	"io"
+	"maps"
 	"net"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
 	"github.com/animastor/orchestra/internal/pgtest"
@@ -87,7 +90,7 @@ func TestStoreWriteCut(t *testing.T) {
 			err := make(chan error)
 			d.locked(t, func() {
 				go func() { err <- w.write(ctx, d.store, storeScene) }()
-				d.waiting(t)
+				d.waiting(t, 1)
 				d.cut(t)
 				require.ErrorIs(t, <-err, ports.ErrUnreadable)
 			})
@@ -183,17 +186,57 @@ func whatTheFakeDoes(t *testing.T, effect, verb string, do func(context.Context,
 	}, sim.Rule{Effect: effect, Count: 1, Match: func(c sim.CallName) bool { return armed && c.Verb == verb }})
 }
 
-// waiting waits until a statement of the store waits for a lock.
-func (d *database) waiting(t tester) {
+// TestStoreMarksInOrder: a mark that has drawn its number and is held up before its commit is not
+// overtaken by one of another unit. Chance alone hardly ever shows it.
+func TestStoreMarksInOrder(t *testing.T) {
+	d := newDatabase(t)
+	d.fill(t, storeScene) // marks u1
+	done := make(chan error, 2)
+	mark := func(unit string) {
+		_, err := d.store.Mark(ctx, storeScene, []string{unit})
+		done <- err
+	}
+	seen := int64(0)
+	require.NoError(t, pgx.BeginFunc(ctx, d.admin, func(tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, "SELECT FROM orchestra_marks FOR UPDATE"); err != nil {
+			return err
+		}
+		go mark("u1")
+		d.waiting(t, 1)
+		go mark("u2")
+		for began := time.Now(); len(done) == 0 && d.waits(t) < 2 && time.Since(began) < 10*time.Second; {
+			time.Sleep(time.Millisecond)
+		}
+		marks, err := ports.AllMarks(ctx, d.store, storeScene)
+		seen = slices.Max(slices.Collect(maps.Values(marks)))
+		return err
+	}))
+	require.NoError(t, <-done)
+	require.NoError(t, <-done)
+	marks, err := ports.AllMarks(ctx, d.store, storeScene)
+	require.NoError(t, err)
+	require.Greater(t, marks["u1"], seen, "a mark was seen after a higher one: settling up to that would take it away unread")
+}
+
+// waiting waits until so many statements of the store wait for a lock.
+func (d *database) waiting(t tester, statements int) {
 	t.Helper()
 	for began := time.Now(); time.Since(began) < 10*time.Second; time.Sleep(time.Millisecond) {
-		var n int
-		if err := d.admin.QueryRow(ctx, "SELECT count(*) FROM pg_stat_activity WHERE datname = $1 AND usename = $2 AND wait_event_type = 'Lock'",
-			d.name, pgtest.Role).Scan(&n); err == nil && n > 0 {
+		if d.waits(t) >= statements {
 			return
 		}
 	}
 	t.Fatalf("no statement waits for the lock")
+}
+
+// waits counts the statements of the store that wait for a lock.
+func (d *database) waits(t tester) (statements int) {
+	t.Helper()
+	if err := d.admin.QueryRow(ctx, "SELECT count(*) FROM pg_stat_activity WHERE datname = $1 AND usename = $2 AND wait_event_type = 'Lock'",
+		d.name, pgtest.Role).Scan(&statements); err != nil {
+		t.Fatalf("pg_stat_activity: %v", err)
+	}
+	return statements
 }
 
 // lossyProxy stands between a store and its server, and can lose an answer: it closes the
