@@ -2,11 +2,15 @@ package conformance
 
 import (
 	"context"
+	"os"
+	"path/filepath"
 	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/animastor/orchestra/internal/pgtest"
 	"github.com/animastor/orchestra/ports"
 	"github.com/animastor/orchestra/ports/pointerstest"
 )
@@ -33,4 +37,19 @@ func TestStoreMethods(t *testing.T) {
 		names = append(names, methods.Method(i).Name)
 	}
 	require.ElementsMatch(t, names, pointerstest.Methods(), "add the new method to pointerstest/outage.go")
+}
+
+// TestPostgresIsRemoved: nothing is left of a server that was closed.
+func TestPostgresIsRemoved(t *testing.T) {
+	needPostgres(t)
+	s, err := pgtest.Start(ctx, *postgresPath)
+	require.NoError(t, err)
+	pid, err := os.ReadFile(filepath.Join(s.Dir(), "data", "postmaster.pid"))
+	require.NoError(t, err)
+	first, _, _ := strings.Cut(string(pid), "\n")
+	process := filepath.Join("/proc", first)
+	require.DirExists(t, process)
+	require.NoError(t, s.Close())
+	require.NoDirExists(t, s.Dir())
+	require.NoDirExists(t, process)
 }
