@@ -154,7 +154,7 @@ func TestStoreReadCut(t *testing.T) {
 			rows, err := read()
 			lossy.lose.Store(0)
 			if err == nil {
-				require.Equal(t, 2*ports.PageRows, rows)
+				require.Equal(t, 2*ports.PageRows, rows, "%s after %d bytes: a part of a page, or an outage that reads as an empty one", name, bytes)
 				continue
 			}
 			require.ErrorIs(t, err, ports.ErrUnreadable)

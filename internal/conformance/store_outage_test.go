@@ -57,15 +57,15 @@ var outages = []struct {
 }{
 	{"permission revoked", "permission denied for table", func(t *testing.T, d *database, ask func(context.Context)) {
 		d.do(t, "REVOKE ALL ON "+strings.Join(tables, ", ")+" FROM "+pgtest.Role)
+		defer d.do(t, "GRANT ALL ON "+strings.Join(tables, ", ")+" TO "+pgtest.Role)
 		ask(ctx)
-		d.do(t, "GRANT ALL ON "+strings.Join(tables, ", ")+" TO "+pgtest.Role)
 	}},
 	{"statement timeout", "statement_timeout", func(t *testing.T, d *database, ask func(context.Context)) {
 		d.do(t, "ALTER DATABASE "+d.name+" SET statement_timeout = '100ms'")
+		defer d.do(t, "ALTER DATABASE "+d.name+" RESET statement_timeout")
 		d.cut(t) // what is connected keeps its settings
 		d.answers(t)
 		d.locked(t, func() { ask(ctx) })
-		d.do(t, "ALTER DATABASE "+d.name+" RESET statement_timeout")
 	}},
 	{"deadline of the caller", "no answer within the deadline", func(t *testing.T, d *database, ask func(context.Context)) {
 		d.locked(t, func() { ask(context.WithValue(ctx, askTimeout{}, 100*time.Millisecond)) })
@@ -78,25 +78,23 @@ var outages = []struct {
 	{"tables gone", "orchestra migrate", func(t *testing.T, d *database, ask func(context.Context)) {
 		for _, table := range tables {
 			d.do(t, "ALTER TABLE "+table+" RENAME TO gone_"+table)
+			defer d.do(t, "ALTER TABLE gone_"+table+" RENAME TO "+table)
 		}
 		ask(ctx)
-		for _, table := range tables {
-			d.do(t, "ALTER TABLE gone_"+table+" RENAME TO "+table)
-		}
 	}},
 	{"too many connections", "pool_max_conns", func(t *testing.T, d *database, ask func(context.Context)) {
 		d.do(t, "ALTER ROLE "+pgtest.Role+" CONNECTION LIMIT 0")
+		defer d.do(t, "ALTER ROLE "+pgtest.Role+" CONNECTION LIMIT -1")
 		d.cut(t)
 		time.Sleep(10 * time.Millisecond)
 		_, _ = d.store.Buried(ctx, "b") // may still find a connection that was cut
 		_, _ = d.store.Buried(ctx, "b")
 		ask(ctx)
-		d.do(t, "ALTER ROLE "+pgtest.Role+" CONNECTION LIMIT -1")
 	}},
 	{"server stopped", "", func(t *testing.T, d *database, ask func(context.Context)) {
 		require.NoError(t, postgres.Stop())
+		defer func() { require.NoError(t, postgres.Restart(ctx)) }()
 		ask(ctx)
-		require.NoError(t, postgres.Restart(ctx))
 	}},
 }
 
