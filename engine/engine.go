@@ -10,6 +10,7 @@ import (
 
 	"github.com/animastor/orchestra/engine/asset"
 	"github.com/animastor/orchestra/engine/dispatch"
+	"github.com/animastor/orchestra/engine/metrics"
 	"github.com/animastor/orchestra/engine/reconcile"
 	"github.com/animastor/orchestra/engine/schedule"
 	"github.com/animastor/orchestra/engine/stage"
@@ -52,6 +53,7 @@ type Engine struct {
 	schedule *schedule.Scheduler
 	pass     *reconcile.Reconciler
 	window   *window.Window
+	recorder *metrics.Recorder // stands in front of Deps.Observer
 	stages   []string
 }
 
@@ -72,7 +74,9 @@ func New(cfg Config, deps Deps) *Engine {
 	bounded := deadlines{deps.Runtime, deps.Content, deps.Artifacts, deps.Media}
 	deps.Redis.AddHook(bounded)
 	deps.Content, deps.Artifacts, deps.Media = bounded, bounded, bounded
-	e := &Engine{cfg: cfg, deps: deps, store: store.New(deps.Redis)}
+	recorder := metrics.New(deps.Observer)
+	deps.Observer = recorder
+	e := &Engine{cfg: cfg, deps: deps, store: store.New(deps.Redis), recorder: recorder}
 	image := &stage.Image{Artifacts: deps.Artifacts}
 	executors := []stage.Stage{ // in the order of asset.Stages
 		&stage.Audio{Artifacts: deps.Artifacts, Media: deps.Media},

@@ -66,6 +66,8 @@ func (r *run) observe(e *lang.Expect) []seen {
 		return []seen{{e.Subject, count(r.calls(func(n sim.CallName) string { return n.String() }, "", e.Subject))}}
 	case "troubles":
 		return []seen{{e.Subject, count(r.w.Recorder.Troubles(e.Subject))}}
+	case "counter":
+		return []seen{{e.Subject, count(r.w.Counter(e.Subject))}}
 	case "circuit":
 		return []seen{{e.Subject, word(r.w.Circuit(e.Subject))}}
 	case "passes":

@@ -226,3 +226,28 @@ func TestJobs(t *testing.T) {
 	_, err = w.Jobs(ctx, "d1")
 	require.ErrorAs(t, err, new(*store.CorruptError))
 }
+
+// TestGauges: what is over by Redis' own clock does not count; a key that cannot be read
+// leaves nothing to rely on.
+func TestGauges(t *testing.T) {
+	w := newWorld(t)
+	w.do(`
+		SADD K:active-scenes b:c:s b:c:t
+		RPUSH K:runtime:outbox l1 l2 l3
+		ZADD K:runtime:purges 1 d9
+		ZADD K:runtime:slots:image 999999 d1 1000000 d2 1000001 d3
+		HSET K:breaker:image opened_at 999000
+		HSET K:breaker:video hold open`)
+	got, err := w.Gauges(ctx, []string{"image", "video"})
+	require.NoError(t, err)
+	for i := range got.Stages {
+		require.True(t, got.Stages[i].Now.Equal(at(0)))
+		got.Stages[i].Now = time.Time{}
+	}
+	require.Equal(t, store.Gauges{Active: 2, Outbox: 3, Purges: 1, Stages: []store.StageGauge{
+		{Stage: "image", Used: 1, OpenedAt: at(-1000)}, {Stage: "video", Held: true},
+	}}, got)
+	w.do("DEL K:runtime:outbox\nSET K:runtime:outbox x")
+	_, err = w.Gauges(ctx, []string{"image"})
+	require.ErrorContains(t, err, "store: read gauges")
+}

@@ -83,6 +83,7 @@ var metrics = append([]*Metric{
 	{Name: "circuit", Kind: KindWord, Words: []string{"closed", "open", "half_open"}, Subject: subjectSlots, Doc: "Circuit breaker of the stage type.", Example: "image = closed"},
 	{Name: "passes", Subject: subjectPasses, Doc: "Reconcile passes that ended: those that read everything, those that could not, those that another replica held the lock of; without a subject, all that were not skipped.", Example: "incomplete >= 1"},
 	{Name: "troubles", Subject: subjectCalls, Doc: "Errors that the engines reported; GLOB is on what was done and its error.", Example: `"*corrupt key animastor:intent:b1*" >= 1`},
+	{Name: "counter", Subject: subjectCalls, Doc: "What the engines count themselves (engine/metrics), summed; GLOB is on `process name stage label`, `-` standing for a part that is empty. A process that starts again counts anew.", Example: `"e1 refusals image backpressure" >= 1`},
 	{Name: "slots", Subject: subjectSlots, Doc: "Slots of the stage type held by unexpired holders.", Example: "image = 0"},
 }, tickMetrics()...)
 

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -163,6 +164,20 @@ func (w *World) LiveJobs(s ports.StageID) int {
 
 // JournalLen is the number of events in the journal of a scene.
 func (w *World) JournalLen(s ports.SceneID) int { return w.Redis.Peek().XLen(keys.Journal(s)) }
+
+// Counter sums what the replicas count themselves (engine/metrics), as far as `process
+// name stage label` matches a glob; `-` stands for a part that is empty.
+func (w *World) Counter(glob string) (n int) {
+	for _, r := range w.replicas() {
+		for _, s := range r.engine.Counters() {
+			text := strings.Join([]string{r.p.Name(), s.Name, cmp.Or(s.Stage, "-"), cmp.Or(s.Label, "-")}, " ")
+			if glob == "" || sim.Glob(glob, text) {
+				n += int(s.Value)
+			}
+		}
+	}
+	return n
+}
 
 // KeyOf is the key of a family that belongs to a target; "" if there is none now.
 func (w *World) KeyOf(family string, t ports.StageID) string {
