@@ -9,6 +9,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/animastor/orchestra/engine/asset"
+	"github.com/animastor/orchestra/engine/deliver"
 	"github.com/animastor/orchestra/engine/dispatch"
 	"github.com/animastor/orchestra/engine/metrics"
 	"github.com/animastor/orchestra/engine/reconcile"
@@ -33,7 +34,7 @@ type Config struct {
 	Profiles map[string]asset.Profile
 }
 
-// Deps are the parts of the world that an engine needs. All are required.
+// Deps are the parts of the world that an engine needs. All but Consumer are required.
 type Deps struct {
 	Runtime   ports.Runtime
 	Redis     redis.UniversalClient // the engine's own: it gets a hook
@@ -42,6 +43,9 @@ type Deps struct {
 	Artifacts ports.Artifacts
 	Media     ports.Media
 	Observer  ports.Observer
+	// Consumer is told what becomes of stages and scenes; nil: nobody is, and nothing is
+	// kept for anybody. All replicas must have one, or none.
+	Consumer ports.Consumer
 }
 
 // Engine is one replica.
@@ -51,9 +55,10 @@ type Engine struct {
 	store    *store.Store
 	dispatch *dispatch.Dispatcher
 	schedule *schedule.Scheduler
+	deliver  *deliver.Deliverer // nil: there is no consumer
 	pass     *reconcile.Reconciler
-	window   *window.Window
 	recorder *metrics.Recorder // stands in front of Deps.Observer
+	window   *window.Window
 	stages   []string
 }
 
@@ -90,8 +95,11 @@ func New(cfg Config, deps Deps) *Engine {
 	e.dispatch = dispatch.New(dispatch.Deps{Runtime: deps.Runtime, Store: e.store, Hub: deps.Hub, Content: deps.Content,
 		Observer: deps.Observer, Stages: executors, Profile: cfg.profile}, holder)
 	e.window = window.New(e.dispatch, cfg.Window)
-	e.schedule = schedule.New(e.dispatch, e.stages, holder,
+	e.schedule = schedule.New(e.dispatch, e.stages, deps.Consumer != nil, holder,
 		func(ctx context.Context, book string) { e.follow(ctx, book, 0) })
+	if deps.Consumer != nil {
+		e.deliver = deliver.New(deps.Runtime, e.store, deps.Consumer, deps.Observer)
+	}
 	e.pass = reconcile.New(e.dispatch, e.stages, holder, e.window)
 	return e
 }
@@ -116,6 +124,15 @@ func (e *Engine) Run(ctx context.Context) {
 			}
 		}
 	})
+	if e.deliver != nil {
+		rt.Go(ctx, "events", func(ctx context.Context) {
+			for rt.Sleep(ctx, e.cfg.Outbox) == nil {
+				if _, err := e.deliver.Deliver(ctx); err != nil {
+					e.deps.Observer.Observe(ports.Trouble{Op: "deliver", Err: err})
+				}
+			}
+		})
+	}
 	rt.Go(ctx, "reconcile", func(ctx context.Context) {
 		period := e.cfg.Reconcile + drawn(rt.Token(), 5*time.Second)
 		for rt.Sleep(ctx, period) == nil {

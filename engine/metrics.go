@@ -24,6 +24,8 @@ func (e *Engine) Metrics(ctx context.Context) ([]metrics.Sample, error) {
 	}
 	add("active_scenes", "", "", g.Active)
 	add("outbox", "", "", g.Outbox)
+	add("undelivered_scenes", "", "", g.UndeliveredScenes)
+	add("undelivered", "", "", g.Undelivered)
 	add("purges", "", "", g.Purges)
 	for _, s := range g.Stages {
 		p := e.cfg.profile(s.Stage)

@@ -109,6 +109,11 @@ type Journaled struct {
 	Events []string
 }
 
+// Delivered: the consumer took a result event, perhaps not for the first time.
+type Delivered struct {
+	Event ResultEvent
+}
+
 // Tick: one tick ended.
 type Tick struct {
 	Number  int64
@@ -194,6 +199,7 @@ func (Renewal) event()    {}
 func (Retired) event()    {}
 func (Swept) event()      {}
 func (Journaled) event()  {}
+func (Delivered) event()  {}
 func (Tick) event()       {}
 func (Pass) event()       {}
 func (Restored) event()   {}
@@ -231,6 +237,9 @@ func (Swept) Kind() string { return "swept" }
 
 // Kind implements Event.
 func (Journaled) Kind() string { return "journal" }
+
+// Kind implements Event.
+func (Delivered) Kind() string { return "delivered" }
 
 // Kind implements Event.
 func (Tick) Kind() string { return "tick" }

@@ -41,7 +41,7 @@ func watching(t *testing.T, id string) *bench {
 	t.Cleanup(b.world.Close)
 	b.redis = redis.New(b.world, redis.Options{})
 	b.set = properties.New(properties.View{
-		World: b.world, Redis: b.redis.Peek(), Profile: asset.ProfileOf, Tick: 5 * time.Second, Replicas: 1,
+		World: b.world, Redis: b.redis.Peek(), Profile: asset.ProfileOf, Tick: 5 * time.Second, Replicas: 1, Consumer: true,
 		Scenes:      func() []ports.SceneID { return b.scenes },
 		Enabled:     func(s ports.StageID) bool { return s.Stage == "image" },
 		Wanted:      func() []ports.StageID { return b.wanted },

@@ -107,8 +107,8 @@ func (p *boundedChurn) write(c *change) {
 		p.busy[incarnation(c.Task)] = true
 	}
 	for _, k := range c.Parts {
-		// An idle tick writes the tick lock, and the journal has a bound of its own.
-		if _, wrote := p.idle[c.Task]; !wrote && k.Family != keys.FamilySchedulerLock && k.Family != keys.FamilyJournal {
+		// An idle tick writes the tick lock, and what it journals has a bound of its own.
+		if _, wrote := p.idle[c.Task]; !wrote && k.Family != keys.FamilySchedulerLock && k.Family != keys.FamilyOutbox {
 			p.idle[c.Task] = c.event()
 		}
 	}

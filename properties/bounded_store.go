@@ -29,7 +29,7 @@ const markerTTL = 24 * time.Hour
 // forever holds the families without a time to live (schema 2).
 var forever = map[keys.Family]bool{
 	keys.FamilyAssetState: true, keys.FamilyIntent: true, keys.FamilySlots: true, keys.FamilyDeferredOf: true, keys.FamilyBreaker: true,
-	keys.FamilyActiveScenes: true, keys.FamilyScenesOf: true, keys.FamilyCancel: true, keys.FamilyOutbox: true, keys.FamilyPurges: true,
+	keys.FamilyActiveScenes: true, keys.FamilyScenesOf: true, keys.FamilyCancel: true, keys.FamilyOutbox: true, keys.FamilyPurges: true, keys.FamilyUndelivered: true,
 	keys.FamilyScope: true, keys.FamilyOpenScopes: true,
 }
 
@@ -79,10 +79,10 @@ func (p *boundedStore) owners(key string, k keys.Key) (ids []string) {
 // most is how many keys may exist.
 func (p *boundedStore) most() int {
 	const (
-		global    = 6 // active-scenes, open-scopes, the two locks, the outbox, the purges
+		global    = 7 // active-scenes, open-scopes, the two locks, the outbox, the purges, the undelivered
 		ofAStage  = 4 // slots, and three of the breaker
-		ofABook   = 6 // deferred-of, scenes-of, cancel, force, scope, journal
-		ofAScene  = 3 // asset-state, journal, progress
+		ofABook   = 7 // deferred-of, scenes-of, cancel, force, scope, journal, result events
+		ofAScene  = 4 // asset-state, journal, result events, progress
 		perStage  = 5 // intent, lease, record, deferral, budget
 		ofAJob    = 2 // receipt, task-done
 		ofALiving = 1 // jobs

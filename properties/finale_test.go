@@ -5,8 +5,10 @@ import (
 	"time"
 
 	"github.com/animastor/orchestra/engine/keys"
+	"github.com/animastor/orchestra/fakes/consumer"
 	"github.com/animastor/orchestra/fakes/redis"
 	"github.com/animastor/orchestra/ports"
+	"github.com/animastor/orchestra/sim"
 )
 
 // order writes an order into the scope x of the book, number n of it.
@@ -41,9 +43,14 @@ func (b *bench) drain(n int) {
 	b.write("e1/outbox", "drain", func(db *redis.DB) {
 		db.Del(keys.Outbox())
 		for range n {
-			db.XAdd(keys.BookJournal("b1"), 10, "event", "GENERATION_COMPLETE")
+			db.XAdd(keys.Journal(ports.SceneID{Book: "b1"}), 10, "event", "GENERATION_COMPLETE")
 		}
-	}, keys.Outbox(), keys.BookJournal("b1"))
+	}, keys.Outbox(), keys.Journal(ports.SceneID{Book: "b1"}))
+}
+
+// hear lets the host hear of the end of the scope x.
+func (b *bench) hear() {
+	b.world.Emit(sim.Event{Kind: "heard", Data: consumer.Heard{ResultEvent: ports.ResultEvent{ID: "x", Kind: ports.EventComplete, Dispatch: "x"}}})
 }
 
 func TestOneFinale(t *testing.T) {
@@ -57,52 +64,53 @@ func TestOneFinale(t *testing.T) {
 	play(t, "one-finale", []scene{
 		{"all is made", func(b *bench) {
 			whole(b, "ready")
-			b.conclude("concluded|x|2|0|b1")
+			b.conclude("concluded|x|2|0|b1|0")
 			b.set.Rest()
 			b.drain(1)
 			b.tell("e1/outbox", told)
+			b.hear()
 			b.set.Rest()
 			b.set.Late(time.Hour)
 		}, ""},
 		{"a scene has failed", func(b *bench) {
 			whole(b, "failed")
-			b.conclude("concluded|x|1|1|b1")
+			b.conclude("concluded|x|1|1|b1|0")
 		}, ""},
 		{"a failure is not told", func(b *bench) {
 			whole(b, "failed")
-			b.conclude("concluded|x|2|0|b1")
+			b.conclude("concluded|x|2|0|b1|0")
 		}, "counts 2 ready, 0 failed; 1 and 1 are"},
 		{"a scene is under way", func(b *bench) {
 			whole(b, "pending")
-			b.conclude("concluded|x|1|0|b1")
+			b.conclude("concluded|x|1|0|b1|0")
 		}, "b1/c1/s2:image is pending"},
 		{"a scene waits", func(b *bench) {
 			b.order(book, "request", 1)
 			b.made(s1, "ready")
-			b.conclude("concluded|x|1|0|b1")
+			b.conclude("concluded|x|1|0|b1|0")
 		}, "b1/c1/s2:image was not started for it"},
 		{"a scene is ready from before", func(b *bench) {
 			b.made(s1, "ready")
 			b.made(s2, "ready")
 			b.wait(time.Second)
 			b.order(book, "regenerate", 1)
-			b.conclude("concluded|x|2|0|b1")
+			b.conclude("concluded|x|2|0|b1|0")
 		}, "b1/c1/s1:image was not started for it"},
 		{"a scene that nobody asked for", func(b *bench) {
 			b.order(s1, "request", 1)
 			b.made(s1, "ready")
-			b.conclude("concluded|x|1|0|b1")
+			b.conclude("concluded|x|1|0|b1|0")
 		}, ""},
 		{"a scene that was cancelled", func(b *bench) {
 			whole(b, "pending")
 			b.order(s2, "cancel", 2)
-			b.conclude("concluded|x|1|0|b1")
+			b.conclude("concluded|x|1|0|b1|0")
 		}, ""},
 		{"a scene asked for again after its cancel", func(b *bench) {
 			whole(b, "pending")
 			b.order(s2, "cancel", 2)
 			b.order(ports.SceneID{Book: "b1", Chapter: "c1", Scene: "s2"}.Of(""), "request", 3)
-			b.conclude("concluded|x|1|0|b1")
+			b.conclude("concluded|x|1|0|b1|0")
 		}, "b1/c1/s2:image is pending"},
 		{"nothing is left of it", func(b *bench) {
 			b.order(s1, "request", 1)
@@ -116,17 +124,17 @@ func TestOneFinale(t *testing.T) {
 		{"after the cancel of the book", func(b *bench) {
 			whole(b, "ready")
 			b.write("api/cancel", "order", func(db *redis.DB) { db.Set(keys.Cancel("b1"), "1") }, keys.Cancel("b1"))
-			b.conclude("concluded|x|2|0|b1")
+			b.conclude("concluded|x|2|0|b1|0")
 		}, "it was cancelled, and a finale follows"},
 		{"twice", func(b *bench) {
 			for range 2 {
 				whole(b, "ready")
-				b.conclude("concluded|x|2|0|b1")
+				b.conclude("concluded|x|2|0|b1|0")
 			}
 		}, "its scope x ended twice"},
 		{"told twice", func(b *bench) {
 			whole(b, "ready")
-			b.conclude("concluded|x|2|0|b1")
+			b.conclude("concluded|x|2|0|b1|0")
 			b.tell("e1/outbox", told)
 			b.tell("e2/outbox", told)
 		}, "a finale was told twice"},
@@ -136,10 +144,17 @@ func TestOneFinale(t *testing.T) {
 		}, "of a scope that has not ended"},
 		{"journaled twice", func(b *bench) {
 			whole(b, "ready")
-			b.conclude("concluded|x|2|0|b1")
+			b.conclude("concluded|x|2|0|b1|0")
 			b.drain(2)
+			b.hear()
 			b.set.Rest()
 		}, "hold 2 finales, and 1 scopes ended with one"},
+		{"the host is not told", func(b *bench) {
+			whole(b, "ready")
+			b.conclude("concluded|x|2|0|b1|0")
+			b.drain(1)
+			b.set.Rest()
+		}, "nobody told the host"},
 		{"missing", func(b *bench) {
 			whole(b, "ready")
 			b.set.Late(time.Hour)

@@ -11,8 +11,9 @@ import (
 
 // isolation: all keys that one call writes, and the members that it adds to or removes
 // from collections of many, are about one stage, scene or book, and about the one that
-// the call names. Three things are about many by nature: draining the outbox, trimming
-// members whose time is over, and taking slots from dispatches that are.
+// the call names. Four things are about many by nature: draining the outbox, lending scenes
+// whose events wait, trimming members whose time is over, and taking slots from dispatches
+// that are.
 //
 // Proof: the write.
 type isolation struct {
@@ -46,7 +47,8 @@ func (p *isolation) lost([]string) {
 // shared says whether keys of the family are collections of many.
 func shared(f keys.Family) bool {
 	switch f {
-	case keys.FamilySlots, keys.FamilyPurges, keys.FamilyDeferredOf, keys.FamilyActiveScenes, keys.FamilyScenesOf, keys.FamilyOpenScopes:
+	case keys.FamilySlots, keys.FamilyPurges, keys.FamilyDeferredOf, keys.FamilyActiveScenes, keys.FamilyScenesOf, keys.FamilyUndelivered,
+		keys.FamilyOpenScopes:
 		return true
 	}
 	return false
@@ -71,7 +73,12 @@ func (p *isolation) event(e *sim.Event) {
 }
 
 func (p *isolation) write(c *change) {
-	if c.Verb == "drain" {
+	if c.Verb == "drain" || c.Verb == "due" {
+		for i, k := range c.Parts {
+			if shared(k.Family) {
+				p.members[c.Keys[i]] = p.now(c.Keys[i])
+			}
+		}
 		return
 	}
 	about := c.Subject

@@ -9,6 +9,7 @@ import (
 
 	"github.com/animastor/orchestra/engine/asset"
 	"github.com/animastor/orchestra/engine/keys"
+	"github.com/animastor/orchestra/fakes/consumer"
 	"github.com/animastor/orchestra/ports"
 	"github.com/animastor/orchestra/sim"
 )
@@ -16,16 +17,17 @@ import (
 // oneFinale: a scope ends with one finale, which counts its scenes by what became of them;
 // when it does, each stage that it asks for has been started since, and is done or was
 // stopped; none follows the cancel of the book; what the outbox holds of finales comes
-// into the journal of the book, once; and none is missing after `settle`.
+// into the journal of the book, once, and the host hears of it; and none is missing after `settle`.
 //
 // Proof: the write that ended the scope, after the last order of it.
 type oneFinale struct {
 	*watch
-	open    map[string]*asked // by book
-	known   map[string]*asked // scopes, as they were last
-	ended   map[string]bool   // scopes
-	told    map[string]bool   // scopes, by an event
-	finales map[string]int    // by book: those that were left in the outbox
+	open    map[string]*asked   // by book
+	known   map[string]*asked   // scopes, as they were last
+	ended   map[string]bool     // scopes
+	told    map[string]bool     // scopes, by an event
+	finales map[string][]string // by book: scopes that left one in the outbox
+	heard   map[string]bool     // scopes of whose end the host knows
 }
 
 // asked is what was asked for of a book, as Redis has it.
@@ -53,7 +55,7 @@ var (
 )
 
 func newOneFinale(w *watch) any {
-	return &oneFinale{watch: w, open: map[string]*asked{}, known: map[string]*asked{}, ended: map[string]bool{}, told: map[string]bool{}, finales: map[string]int{}}
+	return &oneFinale{watch: w, open: map[string]*asked{}, known: map[string]*asked{}, ended: map[string]bool{}, told: map[string]bool{}, finales: map[string][]string{}, heard: map[string]bool{}}
 }
 
 func (p *oneFinale) event(e *sim.Event) {
@@ -63,6 +65,8 @@ func (p *oneFinale) event(e *sim.Event) {
 			p.broken(d.Book, []sim.Event{*e}, "a finale was told twice, or of a scope that has not ended")
 		}
 		p.told[d.Scope] = true
+	case consumer.Heard:
+		p.heard[d.Dispatch] = true
 	default:
 		if e.Kind == "evict" {
 			p.reload()
@@ -147,7 +151,7 @@ func (p *oneFinale) conclude(book string, s *asked, c *change) {
 	}
 	p.ended[s.id] = true
 	if finale != nil {
-		p.finales[book]++
+		p.finales[book] = append(p.finales[book], s.id)
 	}
 }
 
@@ -184,11 +188,11 @@ func (s *asked) wants(stage ports.StageID) (last order, wanted bool) {
 	return last, last.number > 0 && !last.stops
 }
 
-// finale is what the outbox holds of a scope's end, `concluded|scope|ready|failed|book`.
+// finale is what the outbox holds of a scope's end, `concluded|scope|ready|failed|book|at`.
 func (p *oneFinale) finale(id string) []string {
 	lines := p.Redis.LRange(keys.Outbox())
 	for _, line := range slices.Backward(lines) {
-		if parts := strings.Split(line, "|"); len(parts) == 5 && parts[0] == "concluded" && parts[1] == id {
+		if parts := strings.Split(line, "|"); len(parts) == 6 && parts[0] == "concluded" && parts[1] == id {
 			return parts
 		}
 	}
@@ -202,12 +206,17 @@ func (p *oneFinale) rest() {
 	for _, book := range slices.Sorted(maps.Keys(p.finales)) {
 		pending := 0
 		for _, line := range p.Redis.LRange(keys.Outbox()) {
-			if strings.HasPrefix(line, "concluded|") && strings.HasSuffix(line, "|"+keys.BookMember(book)) {
+			if strings.HasPrefix(line, "concluded|") && strings.Contains(line, "|"+keys.BookMember(book)+"|") {
 				pending++
 			}
 		}
-		if told := p.Redis.XLen(keys.BookJournal(book)) + pending; told != p.finales[book] {
-			p.broken(book, nil, "its journal and the outbox hold %d finales, and %d scopes ended with one", told, p.finales[book])
+		if told := p.Redis.XLen(keys.Journal(ports.SceneID{Book: book})) + pending; told != len(p.finales[book]) {
+			p.broken(book, nil, "its journal and the outbox hold %d finales, and %d scopes ended with one", told, len(p.finales[book]))
+		}
+		for _, id := range p.finales[book] {
+			if p.Consumer && pending == 0 && !p.heard[id] && !p.Redis.Exists(keys.Events(ports.SceneID{Book: book})) {
+				p.broken(book, nil, "its scope %s ended, and nobody told the host", id)
+			}
 		}
 	}
 }

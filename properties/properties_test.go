@@ -6,9 +6,11 @@ import (
 	"time"
 
 	"github.com/animastor/orchestra/engine/keys"
+	"github.com/animastor/orchestra/fakes/consumer"
 	"github.com/animastor/orchestra/fakes/hub"
 	"github.com/animastor/orchestra/fakes/redis"
 	"github.com/animastor/orchestra/ports"
+	"github.com/animastor/orchestra/sim"
 )
 
 // nothing is an attempt of s1 that was begun and finished without progress.
@@ -223,6 +225,49 @@ func TestSlots(t *testing.T) {
 			b.begin(s1, "d1", 1)
 			b.set.Rest()
 		}, "holds a slot at rest"},
+	})
+}
+
+func TestResultEvents(t *testing.T) {
+	hear := func(b *bench, dispatch string, again bool) {
+		b.world.Emit(sim.Event{Process: "e1/deliver", Kind: "heard", Data: consumer.Heard{Again: again,
+			ResultEvent: ports.ResultEvent{ID: dispatch, Stage: s1, Dispatch: dispatch}}})
+	}
+	two := func(b *bench) {
+		for _, d := range []string{"d1", "d2"} {
+			b.begin(s1, d, 1)
+			b.wait(time.Second)
+			b.end(s1, d, "pending")
+		}
+	}
+	play(t, "result-events", []scene{
+		{"in order, with repeats", func(b *bench) {
+			two(b)
+			hear(b, "d1", false)
+			hear(b, "d2", false)
+			hear(b, "d1", true)
+			b.set.Rest()
+		}, ""},
+		{"the later one first", func(b *bench) {
+			two(b)
+			hear(b, "d2", false)
+			hear(b, "d1", false)
+			b.set.Rest()
+		}, "after an event of dispatch d2"},
+		{"before the end", func(b *bench) {
+			b.begin(s1, "d1", 1)
+			hear(b, "d1", false)
+		}, "before it ended"},
+		{"never", func(b *bench) {
+			two(b)
+			hear(b, "d1", false)
+			b.set.Rest()
+		}, "the end of dispatch d2"},
+		{"what waited was evicted", func(b *bench) {
+			two(b)
+			b.world.Emit(sim.Event{Kind: "evict", Subject: keys.Outbox()})
+			b.set.Rest()
+		}, ""},
 	})
 }
 

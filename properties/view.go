@@ -17,6 +17,7 @@ type View struct {
 	Tick     time.Duration                    // between two ticks of one replica; 0: 5 s
 	Pass     time.Duration                    // between two reconcile passes of one replica; 0: 60 s
 	Replicas int
+	Consumer bool // somebody is told of results
 
 	// Scenes lists every scene that the scenario declares.
 	Scenes func() []ports.SceneID

@@ -101,6 +101,16 @@ func (r *run) metric(name string, s ports.StageID) lang.Value {
 		return count(c.Sends)
 	case "results":
 		return count(c.Results)
+	case "told":
+		return count(c.Told)
+	case "repeats":
+		return count(c.Repeats)
+	case "news":
+		return word(orNone(c.News))
+	case "completions":
+		return count(r.w.Recorder.Of(s.Of("")).Told)
+	case "undelivered":
+		return count(r.w.Undelivered(s.SceneID))
 	case "finishes":
 		return count(c.Finishes)
 	case "posts":

@@ -78,7 +78,7 @@ func Force(book string) string { return ofBook(FamilyForce, book) }
 // ImageProgress is the number of ready image units of a scene.
 func ImageProgress(s ports.SceneID) string { return ofScene(FamilyImageProgress, s) }
 
-// Journal is the event stream of a scene.
+// Journal is the event stream of a scene, or of a book if only that is named.
 func Journal(s ports.SceneID) string { return ofScene(FamilyJournal, s) }
 
 // Heartbeat is the sign of life of a worker. workerType is the stage it works for.
@@ -98,15 +98,19 @@ func Outbox() string { return string(FamilyOutbox) }
 // Purges is the sorted set of ended dispatches whose jobs may still be at the hub.
 func Purges() string { return string(FamilyPurges) }
 
+// Events is the list of result events of a scene, or of a book if only that is named, that
+// the host has not heard.
+func Events(s ports.SceneID) string { return ofScene(FamilyEvents, s) }
+
+// Undelivered is the sorted set of scenes whose Events wait; its members are SceneMember.
+func Undelivered() string { return string(FamilyUndelivered) }
+
 // Scope is the open scope of a book; its fields are named by BookStageMember and
 // BookSceneMember.
 func Scope(book string) string { return ofBook(FamilyScope, book) }
 
 // OpenScopes is the set of books with an open scope; its members are BookMember.
 func OpenScopes() string { return string(FamilyOpenScopes) }
-
-// BookJournal is the event stream of a book.
-func BookJournal(book string) string { return ofBook(FamilyBookJournal, book) }
 
 // Job is the id of the job for one unit of a stage. It holds no dispatch id, so
 // that posting the same work again is a duplicate (schema 5).

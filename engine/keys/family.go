@@ -38,9 +38,10 @@ const (
 	FamilyCleanupLock       Family = "animastor:cleanup-lock"
 	FamilyOutbox            Family = "animastor:runtime:outbox"
 	FamilyPurges            Family = "animastor:runtime:purges"
+	FamilyEvents            Family = "animastor:result-events:{b}:{c}:{s}"
+	FamilyUndelivered       Family = "animastor:runtime:undelivered"
 	FamilyScope             Family = "animastor:scope:{b}"
 	FamilyOpenScopes        Family = "animastor:open-scopes"
-	FamilyBookJournal       Family = "animastor:book-journal:{b}"
 )
 
 // The layouts of what stands in keys and values but is no key.
@@ -62,7 +63,7 @@ var families = []Family{
 	FamilySlots, FamilyDeferred, FamilyDeferredOf, FamilyBreaker, FamilyBreakerFailures, FamilyBreakerPermits,
 	FamilyBudget, FamilyReceipt, FamilyTaskDone, FamilyActiveScenes, FamilyScenesOf, FamilyCancel, FamilyForce,
 	FamilyImageProgress, FamilyJournal, FamilyHeartbeat, FamilySchedulerLock, FamilyCleanupLock, FamilyOutbox,
-	FamilyPurges, FamilyScope, FamilyOpenScopes, FamilyBookJournal,
+	FamilyPurges, FamilyEvents, FamilyUndelivered, FamilyScope, FamilyOpenScopes,
 }
 
 // Families returns all families, in the order of schema 2.

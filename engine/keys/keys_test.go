@@ -36,9 +36,10 @@ var builders = map[keys.Family]struct {
 	keys.FamilyDeferred:          {func(s subject) string { return keys.Deferred(s.stage) }, "b c s stage"},
 	keys.FamilyDeferredOf:        {func(s subject) string { return keys.DeferredOf(s.stage.Book) }, "b"},
 	keys.FamilyPurges:            {func(subject) string { return keys.Purges() }, ""},
+	keys.FamilyEvents:            {func(s subject) string { return keys.Events(s.stage.SceneID) }, "b c s"},
+	keys.FamilyUndelivered:       {func(subject) string { return keys.Undelivered() }, ""},
 	keys.FamilyScope:             {func(s subject) string { return keys.Scope(s.stage.Book) }, "b"},
 	keys.FamilyOpenScopes:        {func(subject) string { return keys.OpenScopes() }, ""},
-	keys.FamilyBookJournal:       {func(s subject) string { return keys.BookJournal(s.stage.Book) }, "b"},
 	keys.FamilyBreaker:           {func(s subject) string { return keys.Breaker(s.stage.Stage) }, "stage"},
 	keys.FamilyBreakerFailures:   {func(s subject) string { return keys.BreakerFailures(s.stage.Stage) }, "stage"},
 	keys.FamilyBreakerPermits:    {func(s subject) string { return keys.BreakerPermits(s.stage.Stage) }, "stage"},
@@ -132,9 +133,10 @@ func TestSchema(t *testing.T) {
 		"animastor:cleanup-lock",
 		"animastor:runtime:outbox",
 		"animastor:runtime:purges",
+		"animastor:result-events:b%3A1:c1:s1",
+		"animastor:runtime:undelivered",
 		"animastor:scope:b%3A1",
 		"animastor:open-scopes",
-		"animastor:book-journal:b%3A1",
 	}, got)
 	require.Len(t, builders, len(got), "a family is not listed by Families")
 }

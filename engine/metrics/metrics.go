@@ -44,6 +44,7 @@ var names = []Name{
 	{"retired", false, false, "", "Scenes that left the active index."},
 	{"swept", false, false, "kind", "Clears at the hub: requested, cleared, failed."},
 	{"journaled", false, false, "", "Events that were appended to journals."},
+	{"delivered", false, false, "kind", "Result events that the consumer took, repeats included, by kind of event."},
 	{"troubles", false, false, "op", "Errors that were isolated, by what was being done."},
 	{"tick_scenes", true, false, "kind", "The counts of the last tick that held the lock (ports.Summary)."},
 	{"slots_used", true, true, "", "Slots held by dispatches whose time is not over."},
@@ -51,6 +52,8 @@ var names = []Name{
 	{"circuit", true, true, "state", "1 for the state that the circuit breaker is in: closed, open, half_open."},
 	{"active_scenes", true, false, "", "Scenes in the active index."},
 	{"outbox", true, false, "", "Lines in the outbox, that no journal has yet."},
+	{"undelivered_scenes", true, false, "", "Scenes with result events that the consumer has not taken yet."},
+	{"undelivered", true, false, "", "Those events."},
 	{"purges", true, false, "", "Ended dispatches whose jobs may still be at the hub."},
 }
 
@@ -149,6 +152,8 @@ func (r *Recorder) count(e ports.Event) {
 		r.all("swept", []field{{"requested", e.Requested}, {"cleared", e.Cleared}, {"failed", e.Failed}})
 	case ports.Journaled:
 		r.add("journaled", "", "", len(e.Events))
+	case ports.Delivered:
+		r.add("delivered", "", e.Event.Kind, 1)
 	case ports.Tick:
 		if e.Skipped {
 			r.add("ticks", "", "skipped", 1)

@@ -22,6 +22,7 @@ var every = []ports.Event{
 	ports.JobOutcome{Stage: image, Outcome: "send_failed", Final: true}, ports.Result{Stage: image, Verdict: "last"},
 	ports.Finish{Stage: image, Outcome: "ready"}, ports.Renewal{Stage: image, Verdict: "ok"}, ports.Restored{Stage: image, Verdict: "indexed"},
 	ports.Retired{}, ports.Swept{Requested: 1, Cleared: 3}, ports.Journaled{Events: []string{"A", "B"}},
+	ports.Delivered{Event: ports.ResultEvent{Kind: "ready"}},
 	ports.Tick{Summary: ports.Summary{Active: 7}}, ports.Tick{Skipped: true},
 	ports.Pass{Report: ports.Reconciled{Fed: 2, Scenes: 9}}, ports.Pass{Cause: "hub"}, ports.Pass{Skipped: true},
 	ports.Trouble{Op: "begin", Err: errors.New("down")}, ports.Started{},
@@ -49,7 +50,7 @@ func TestEveryEventIsCounted(t *testing.T) {
 		{"ticks", "", "done", 1}, {"ticks", "", "skipped", 1},
 		{"passes", "", "complete", 1}, {"passes", "", "incomplete", 1}, {"passes", "", "skipped", 1}, {"repairs", "", "fed", 2},
 		{"retired", "", "", 1}, {"swept", "", "cleared", 3}, {"swept", "", "requested", 1}, {"journaled", "", "", 2},
-		{"troubles", "", "begin", 1},
+		{"delivered", "", "ready", 1}, {"troubles", "", "begin", 1},
 	}, counted)
 	require.Contains(t, r.Snapshot(), Sample{"tick_scenes", "", "active", 7})
 }

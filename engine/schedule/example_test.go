@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/animastor/orchestra/engine/asset"
@@ -22,11 +23,11 @@ import (
 	"github.com/animastor/orchestra/sim"
 )
 
-// journal prints what a tick writes into the journals.
+// journal prints what the journals say of waiting.
 type journal struct{}
 
 func (journal) Observe(e ports.Event) {
-	if e, ok := e.(ports.Journaled); ok {
+	if e, ok := e.(ports.Journaled); ok && strings.Contains(e.Events[0], "BACKPRESSURE") {
 		fmt.Println(" ", e.Scene, e.Events)
 	}
 }
@@ -49,7 +50,7 @@ func ExampleScheduler_Tick() {
 		Runtime: rt, Store: s, Content: books, Observer: journal{},
 		Hub:    httphub.New(rt, httphub.Options{BaseURL: "http://hub", Client: &http.Client{Transport: gpus.Transport(p)}}),
 		Stages: []stage.Stage{&stage.Image{Artifacts: tree}},
-	}, "e1"), []string{asset.Image}, "e1", func(context.Context, string) {})
+	}, "e1"), []string{asset.Image}, false, "e1", func(context.Context, string) {})
 	p.Go(p.Context(), "main", func(ctx context.Context) {
 		scenes, _ := books.Scenes(ctx, "b1", "")
 		for _, scene := range scenes {
@@ -62,14 +63,15 @@ func ExampleScheduler_Tick() {
 			_ = rt.Sleep(ctx, 5*time.Second)
 			sum, err := scheduler.Tick(ctx)
 			fmt.Println("active", sum.Active, "dispatched", sum.Dispatched, "skipped", sum.Skipped, "throttled", sum.Throttled, err)
+			_, _ = scheduler.DrainOutbox(ctx)
 		}
 	})
 	w.RunFor(time.Minute)
 	// Output:
+	// active 6 dispatched 4 skipped 0 throttled 2 <nil>
 	//   b1/c1/s5 [DISPATCH_BACKPRESSURE_DELAY]
 	//   b1/c1/s6 [DISPATCH_BACKPRESSURE_DELAY]
-	// active 6 dispatched 4 skipped 0 throttled 2 <nil>
 	// active 6 dispatched 0 skipped 4 throttled 2 <nil>
-	//   b1/c1/s5 [DISPATCH_BACKPRESSURE_DELAY_ENDED]
 	// active 6 dispatched 1 skipped 3 throttled 1 <nil>
+	//   b1/c1/s5 [DISPATCH_BACKPRESSURE_DELAY_ENDED]
 }

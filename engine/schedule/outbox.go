@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/animastor/orchestra/engine/keys"
 	"github.com/animastor/orchestra/engine/store"
 	"github.com/animastor/orchestra/ports"
 )
@@ -22,15 +23,15 @@ func (s *Scheduler) DrainOutbox(ctx context.Context) (int, error) {
 	for i, text := range lines {
 		moves[i] = store.Move{Line: text}
 		if f, ok := store.ParseFinale(text); ok {
-			moves[i].Scene, moves[i].Event = ports.SceneID{Book: f.Book}, "GENERATION_COMPLETE"
+			moves[i] = store.Move{Line: text, Scene: ports.SceneID{Book: f.Book}, Event: "GENERATION_COMPLETE", Tell: s.tells}
 		} else if line, err := store.ParseLine(text); err == nil {
-			moves[i].Scene, moves[i].Event = line.Stage.SceneID, event(line)
+			moves[i] = store.Move{Line: text, Scene: line.Stage.SceneID, Event: event(line), Tell: s.tells && line.Kind == store.LineFinished}
 		} else {
 			s.d.Observer.Observe(ports.Trouble{Op: "drain outbox", Err: err})
 		}
 	}
 	moved, err := s.d.Store.Drain(call, moves)
-	for drop(moves, err) { // a bad journal must not hold up the others
+	for drop(moves, err) { // a bad key must not hold up the others
 		s.d.Observer.Observe(ports.Trouble{Op: "drain outbox", Err: err})
 		moved, err = s.d.Store.Drain(call, moves)
 	}
@@ -39,7 +40,7 @@ func (s *Scheduler) DrainOutbox(ctx context.Context) (int, error) {
 	}
 	for _, m := range moves[:moved] {
 		if f, ok := store.ParseFinale(m.Line); ok {
-			s.d.Observer.Observe(ports.Concluded(f))
+			s.d.Observer.Observe(ports.Concluded{Book: f.Book, Scope: f.Scope, Ready: f.Ready, Failed: f.Failed})
 		} else if m.Event != "" {
 			s.d.Observer.Observe(ports.Journaled{Scene: m.Scene, Events: []string{m.Event}})
 		}
@@ -47,16 +48,20 @@ func (s *Scheduler) DrainOutbox(ctx context.Context) (int, error) {
 	return moved, nil
 }
 
-// drop gives up the events for the journal that err calls corrupt. It is false if
-// that is not what is wrong.
+// drop gives up what would go to the key that err calls corrupt. It is false if that is
+// not what is wrong.
 func drop(moves []store.Move, err error) (dropped bool) {
 	var corrupt *store.CorruptError
 	if !errors.As(err, &corrupt) {
 		return false
 	}
 	for i := range moves {
-		if moves[i].Event != "" && moves[i].Journal() == corrupt.Key {
-			moves[i].Scene, moves[i].Event, dropped = ports.SceneID{}, "", true
+		m := &moves[i]
+		if m.Event != "" && keys.Journal(m.Scene) == corrupt.Key {
+			m.Event, dropped = "", true
+		}
+		if m.Tell && (keys.Events(m.Scene) == corrupt.Key || keys.Undelivered() == corrupt.Key) {
+			m.Tell, dropped = false, true
 		}
 	}
 	return dropped
@@ -67,6 +72,8 @@ func event(l store.Line) string {
 	switch {
 	case l.Kind == store.LineStarted:
 		return "DISPATCH_STARTED"
+	case l.Kind == store.LineRefused:
+		return l.Outcome
 	case l.Outcome == "ready":
 		return "DISPATCH_COMPLETED"
 	case l.Outcome == "failed" || l.Outcome == "lost":

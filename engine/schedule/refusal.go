@@ -78,10 +78,8 @@ func (t *tick) journal(ctx context.Context) {
 		}
 	}
 	for _, e := range edges {
-		if err := t.d.Store.Journal(ctx, e.stage, e.event); err != nil {
+		if err := t.d.Store.Tell(ctx, store.Line{Kind: store.LineRefused, Outcome: e.event, Stage: e.stage}); err != nil {
 			t.d.Observer.Observe(ports.Trouble{Scene: e.stage.SceneID, Op: "journal", Err: err})
-			continue
 		}
-		t.d.Observer.Observe(ports.Journaled{Scene: e.stage.SceneID, Events: []string{e.event}})
 	}
 }

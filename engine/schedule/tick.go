@@ -26,6 +26,7 @@ const (
 type Scheduler struct {
 	d        *dispatch.Dispatcher
 	stages   []string
+	tells    bool // somebody wants result events
 	token    string
 	settled  func(ctx context.Context, book string)
 	number   int64
@@ -34,10 +35,11 @@ type Scheduler struct {
 }
 
 // New returns a scheduler for the given stages, in the order in which a scene goes
-// through them. token identifies the process in the tick lock. settled is told of each book
-// of which a scene left the active index in a tick; it must not block.
-func New(d *dispatch.Dispatcher, stages []string, token string, settled func(ctx context.Context, book string)) *Scheduler {
-	return &Scheduler{d: d, stages: stages, token: token, settled: settled, refusals: map[ports.StageID]string{}, unread: map[ports.StageID]time.Time{}}
+// through them. tells says whether somebody wants result events; token identifies the
+// process in the tick lock. settled is told of each book of which a scene left the active
+// index in a tick; it must not block.
+func New(d *dispatch.Dispatcher, stages []string, tells bool, token string, settled func(ctx context.Context, book string)) *Scheduler {
+	return &Scheduler{d: d, stages: stages, tells: tells, token: token, settled: settled, refusals: map[ports.StageID]string{}, unread: map[ports.StageID]time.Time{}}
 }
 
 // Tick looks at every active scene once. It returns the summary, and an error if

@@ -77,7 +77,7 @@ func TestFinish(t *testing.T) {
 		+ K:runtime:deferred-of:b c:s:image = 1060000
 		+ K:runtime:deferred:b:c:s:image = no_worker_available|capacity|3|d1|1000000|1060000
 		+ K:runtime:deferred:b:c:s:image lives 60000
-		+ K:runtime:outbox 0 = finished|d1|nothing|no_worker_available|b|c|s|image|pending|no_worker_available`
+		+ K:runtime:outbox 0 = finished|d1|nothing|no_worker_available|b|c|s|image|pending|no_worker_available|1000000|1060000|3|`
 	table(t, live, finish, []test{
 		{"deferred", "", idle, freed + gone + written},
 		{"a receipt of its own goes, another's stays", receipt + "HSET K:receipt:image:b:c:s:u2:3 dispatch d2\nZADD K:runtime:deferred-of:b 1000000 old 1000001 new", idle, freed + `
@@ -129,7 +129,7 @@ func TestFinish(t *testing.T) {
 		K:dispatch-completed:b:c:s:image:d1 lives 86400000
 		K:intent:b:c:s:image generation = 3
 		K:intent:b:c:s:image status = active
-		K:runtime:outbox 0 = finished|d1|ready||b|c|s|image|ready|`), strings.Join(w.dump(), "\n"))
+		K:runtime:outbox 0 = finished|d1|ready||b|c|s|image|ready||1000000|0|3|scene_ready`), strings.Join(w.dump(), "\n"))
 }
 
 // TestBackoff: 0, 0, 10, 20, 40, 60, 60, ... s, and none while a deferral is open.
@@ -199,7 +199,7 @@ func TestBudget(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, store.Line{
 			Kind: store.LineFinished, Dispatch: "d1", Outcome: "nothing", Reason: outcome.NoWorkerAvailable, Stage: stage,
-			State: want.State, FinalReason: want.Reason,
+			State: want.State, FinalReason: want.Reason, At: at(0), Until: at(60_000), Generation: 3,
 		}, line)
 	}
 }

@@ -87,7 +87,7 @@ func TestIntentEndsDispatch(t *testing.T) {
 		K:intent:b:c:s:image scope =
 		K:intent:b:c:s:image status = active
 		K:runtime:deferred-of:b c:s:audio = 2000000
-		K:runtime:outbox 0 = finished|d1|cancelled||b|c|s|image|pending|
+		K:runtime:outbox 0 = finished|d1|cancelled||b|c|s|image|pending||1000000|0|3|
 		K:runtime:purges d1 = 1000000
 		K:scenes-of:b has c:s`), strings.Join(w.dump(), "\n"))
 

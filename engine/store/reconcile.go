@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 
@@ -63,6 +64,21 @@ func eachSlots(stages []string, failure func(i int) error, take func(i int)) err
 		corrupt = append(corrupt, err)
 	}
 	return errors.Join(corrupt...)
+}
+
+// SlotsUsed counts the holders of the slots of each stage that are unexpired at now,
+// which is Redis' own time (design 5.4.1). Corrupt ones are as with SlotHolders.
+func (s *Store) SlotsUsed(ctx context.Context, stages []string, now time.Time) (map[string]int, error) {
+	counts := make([]*redis.IntCmd, len(stages))
+	_, _ = s.client.Pipelined(ctx, func(p redis.Pipeliner) error { // each command has its error
+		for i, stage := range stages {
+			counts[i] = p.ZCount(ctx, keys.Slots(stage), "("+strconv.FormatInt(now.UnixMilli(), 10), "+inf")
+		}
+		return nil
+	})
+	used := map[string]int{}
+	err := eachSlots(stages, func(i int) error { return counts[i].Err() }, func(i int) { used[stages[i]] = int(counts[i].Val()) })
+	return used, err
 }
 
 // ReleaseSlots takes slots from holders that are over, and returns how many had one.

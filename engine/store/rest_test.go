@@ -123,10 +123,97 @@ func TestDrain(t *testing.T) {
 			+ K:runtime:outbox 0 = l3`},
 		{"empty", "", 0, ""},
 	})
+	told := []store.Move{{Line: "l1", Scene: scene, Tell: true}, {Line: "l2", Scene: scene, Tell: true}}
+	table(t, "RPUSH K:runtime:outbox l1 l2\n", func(w *world) (int, error) { return w.Drain(ctx, told) }, []test{
+		{"to a queue", "", 2, `
+			- K:runtime:outbox 0 = l1
+			- K:runtime:outbox 1 = l2
+			+ K:result-events:b:c:s 0 = l1
+			+ K:result-events:b:c:s 1 = l2
+			+ K:result-events:b:c:s lives 2592000000
+			+ K:runtime:undelivered b:c:s = 1000000`},
+		{"to the queue of a scene that is lent", "ZADD K:runtime:undelivered 1030000 b:c:s", 2, `
+			- K:runtime:outbox 0 = l1
+			- K:runtime:outbox 1 = l2
+			+ K:result-events:b:c:s 0 = l1
+			+ K:result-events:b:c:s 1 = l2
+			+ K:result-events:b:c:s lives 2592000000`},
+	})
 	w := newWorld(t)
 	n, err := w.Drain(ctx, nil)
 	require.NoError(t, err)
 	require.Zero(t, n)
+}
+
+// TestRetention: a queue of result events holds the last 1,000, and lives 30 days from the
+// last one; so does a journal, whose length is a rough one.
+func TestRetention(t *testing.T) {
+	w := newWorld(t)
+	for i := range 1200 {
+		line := fmt.Sprint(i)
+		w.do("RPUSH K:runtime:outbox " + line)
+		_, err := w.Drain(ctx, []store.Move{{Line: line, Scene: scene, Event: "finished", Tell: true}})
+		require.NoError(t, err)
+	}
+	lines, err := w.Events(ctx, scene, 2000)
+	require.NoError(t, err)
+	require.Len(t, lines, 1000)
+	require.Equal(t, "200", lines[0])
+	require.LessOrEqual(t, w.client.XLen(ctx, keys.Journal(scene)).Val(), int64(1100))
+	for _, key := range []string{keys.Events(scene), keys.Journal(scene)} {
+		require.Equal(t, 30*24*time.Hour, w.redis.TTL(key), key)
+	}
+}
+
+func TestTell(t *testing.T) {
+	w := newWorld(t)
+	line := store.Line{Kind: store.LineRefused, Outcome: "E", Stage: stage}
+	for range 10_002 {
+		require.NoError(t, w.Tell(ctx, line))
+	}
+	lines, err := w.Outbox(ctx, 20_000)
+	require.NoError(t, err)
+	require.Len(t, lines, 10_000)
+	got, err := store.ParseLine(lines[0])
+	require.NoError(t, err)
+	require.Equal(t, line, got)
+	w.do("DEL K:runtime:outbox\nSET K:runtime:outbox x")
+	require.ErrorAs(t, w.Tell(ctx, line), new(*store.CorruptError))
+}
+
+func TestDue(t *testing.T) {
+	due := func(w *world) (string, error) {
+		scenes, err := w.Due(ctx, 2, time.Minute)
+		return fmt.Sprint(scenes), err
+	}
+	table(t, "", due, []test{
+		{"none", "", "[]", ""},
+		{"one is lent, and one is no scene", "ZADD K:runtime:undelivered 1000001 a:c:s 1000000 b:c:s 5 x", "[b/c/s]", `
+			- K:runtime:undelivered b:c:s = 1000000
+			- K:runtime:undelivered x = 5
+			+ K:runtime:undelivered b:c:s = 1060000
+			+ K:runtime:undelivered x = 1060000`},
+		{"those that wait longest", "ZADD K:runtime:undelivered 3 a:c:s 1 b:c:s 2 c:c:s", "[b/c/s c/c/s]", `
+			- K:runtime:undelivered b:c:s = 1
+			- K:runtime:undelivered c:c:s = 2
+			+ K:runtime:undelivered b:c:s = 1060000
+			+ K:runtime:undelivered c:c:s = 1060000`},
+	})
+}
+
+func TestDelivered(t *testing.T) {
+	delivered := func(w *world) (int, error) { return w.Delivered(ctx, scene, "l1", time.Minute) }
+	table(t, "ZADD K:runtime:undelivered 5 b:c:s\n", delivered, []test{
+		{"the last one", "RPUSH K:result-events:b:c:s l1", 0, "- K:result-events:b:c:s 0 = l1\n- K:runtime:undelivered b:c:s = 5"},
+		{"more is left", "RPUSH K:result-events:b:c:s l1 l2", 1, `
+			- K:result-events:b:c:s 0 = l1
+			- K:result-events:b:c:s 1 = l2
+			- K:runtime:undelivered b:c:s = 5
+			+ K:result-events:b:c:s 0 = l2
+			+ K:runtime:undelivered b:c:s = 1060000`},
+		{"another has told it", "RPUSH K:result-events:b:c:s l2", 1, "- K:runtime:undelivered b:c:s = 5\n+ K:runtime:undelivered b:c:s = 1060000"},
+		{"its time was over", "", 0, "- K:runtime:undelivered b:c:s = 5"},
+	})
 }
 
 func TestLineProperties(t *testing.T) {
@@ -135,13 +222,18 @@ func TestLineProperties(t *testing.T) {
 		l := store.Line{
 			Kind: text.Draw(t, "kind"), Dispatch: text.Draw(t, "dispatch"), Outcome: text.Draw(t, "outcome"), Reason: text.Draw(t, "reason"),
 			Stage: asset.SceneID{Book: text.Draw(t, "b"), Chapter: text.Draw(t, "c"), Scene: text.Draw(t, "s")}.Of(text.Draw(t, "stage")),
-			State: asset.State(text.Draw(t, "state")), FinalReason: text.Draw(t, "final reason"),
+		}
+		if rapid.Bool().Draw(t, "finished") {
+			time := rapid.Int64Range(1, 99_999_999_999)
+			l.State, l.FinalReason, l.Also = asset.State(text.Draw(t, "state")), text.Draw(t, "final reason"), text.Draw(t, "also")
+			l.At, l.Until = at(time.Draw(t, "at")), at(time.Draw(t, "until"))
+			l.Generation = time.Draw(t, "generation")
 		}
 		got, err := store.ParseLine(l.String())
 		require.NoError(t, err)
 		require.Equal(t, l, got)
 	})
-	for _, text := range []string{"", "a|b", "a|b|c|d|e|f|g|h|i", "a|b|c|d|e|f|g|%3a"} {
+	for _, text := range []string{"", "a|b", "a|b|c|d|e|f|g|h|i", "a|b|c|d|e|f|g|h|i|j", "a|b|c|d|e|f|g|%3a"} {
 		_, err := store.ParseLine(text)
 		require.Error(t, err, text)
 	}
@@ -237,7 +329,10 @@ func TestGauges(t *testing.T) {
 		ZADD K:runtime:purges 1 d9
 		ZADD K:runtime:slots:image 999999 d1 1000000 d2 1000001 d3
 		HSET K:breaker:image opened_at 999000
-		HSET K:breaker:video hold open`)
+		HSET K:breaker:video hold open
+		RPUSH K:result-events:b:c:s l1 l2
+		RPUSH K:result-events:b:c:t l1
+		ZADD K:runtime:undelivered 5 b:c:s 6 b:c:t 7 x`)
 	got, err := w.Gauges(ctx, []string{"image", "video"})
 	require.NoError(t, err)
 	for i := range got.Stages {
@@ -246,7 +341,7 @@ func TestGauges(t *testing.T) {
 	}
 	require.Equal(t, store.Gauges{Active: 2, Outbox: 3, Purges: 1, Stages: []store.StageGauge{
 		{Stage: "image", Used: 1, OpenedAt: at(-1000)}, {Stage: "video", Held: true},
-	}}, got)
+	}, UndeliveredScenes: 3, Undelivered: 3}, got)
 	w.do("DEL K:runtime:outbox\nSET K:runtime:outbox x")
 	_, err = w.Gauges(ctx, []string{"image"})
 	require.ErrorContains(t, err, "store: read gauges")

@@ -197,7 +197,7 @@ func TestConclude(t *testing.T) {
 	require.Empty(t, w.changes(func() { require.Equal(t, store.Moved, conclude(before, finale)) }))
 	after := read(w)
 	require.Equal(t, store.OK, conclude(after, finale))
-	require.Equal(t, []string{"K:runtime:outbox 0 = concluded|x|2|1|b"}, w.dump())
+	require.Equal(t, []string{"K:runtime:outbox 0 = concluded|x|2|1|b|1000000"}, w.dump())
 	require.Empty(t, w.changes(func() { require.Equal(t, store.Moved, conclude(after, finale)) }))
 
 	w.do("DEL K:runtime:outbox" + scope)
@@ -226,12 +226,12 @@ func TestForgetScope(t *testing.T) {
 // TestFinaleProperties: whatever a line says, it can be read back.
 func TestFinaleProperties(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		f := store.Finale{Book: rapid.String().Draw(t, "book"), Scope: rapid.String().Draw(t, "scope"), Ready: rapid.IntRange(0, 20_000).Draw(t, "ready"), Failed: rapid.IntRange(0, 20_000).Draw(t, "failed")}
+		f := store.Finale{Book: rapid.String().Draw(t, "book"), Scope: rapid.String().Draw(t, "scope"), Ready: rapid.IntRange(0, 20_000).Draw(t, "ready"), Failed: rapid.IntRange(0, 20_000).Draw(t, "failed"), At: at(rapid.Int64Range(0, 1e9).Draw(t, "at"))}
 		got, ok := store.ParseFinale(f.String())
 		require.True(t, ok)
 		require.Equal(t, f, got)
 	})
-	for _, text := range []string{"", "finished|d|ready||b|c|s|image", "concluded|x|1|0|a:b", "concluded|x|-1|0|b", "concluded|x|1|b"} {
+	for _, text := range []string{"", "finished|d|ready||b|c|s|image", "concluded|x|1|0|a:b|1", "concluded|x|-1|0|b|1", "concluded|x|1|0|b", "concluded|x|1|0|b|0"} {
 		_, ok := store.ParseFinale(text)
 		require.False(t, ok, text)
 	}

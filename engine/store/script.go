@@ -25,14 +25,14 @@ var files embed.FS
 
 var scripts = struct {
 	begin, renew, adopt, admit, mark, forget, release, accept, claim,
-	finish, intent, retire, restore, lock, unlock, undefer, drain,
+	finish, intent, retire, restore, lock, unlock, undefer, drain, due, delivered,
 	order, slide, conclude Script
 }{
 	begin: load("begin"), renew: load("renew"), adopt: load("adopt"),
 	admit: load("admit"), mark: load("mark"), forget: load("forget"), release: load("release"),
 	accept: load("accept"), claim: load("claim"), finish: load("finish"),
 	intent: load("intent"), retire: load("retire"), restore: load("restore"), lock: load("lock"), unlock: load("unlock"),
-	undefer: load("undefer"), drain: load("drain"),
+	undefer: load("undefer"), drain: load("drain"), due: load("due"), delivered: load("delivered"),
 	order: load("order"), slide: load("slide"), conclude: load("conclude"),
 }
 
@@ -41,7 +41,7 @@ func Scripts() []Script {
 	s := &scripts
 	return []Script{
 		s.begin, s.renew, s.adopt, s.admit, s.mark, s.forget, s.release, s.accept, s.claim,
-		s.finish, s.intent, s.retire, s.restore, s.lock, s.unlock, s.undefer, s.drain,
+		s.finish, s.intent, s.retire, s.restore, s.lock, s.unlock, s.undefer, s.drain, s.due, s.delivered,
 		s.order, s.slide, s.conclude,
 	}
 }

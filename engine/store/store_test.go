@@ -189,9 +189,11 @@ var calls = []struct {
 	}},
 	{"undefer", "SET K:runtime:deferred:b:c:s:image x", func(w *world) error { _, err := w.ClearDeferralsForScene(ctx, scene); return err }},
 	{"drain", "RPUSH K:runtime:outbox x", func(w *world) error {
-		_, err := w.Drain(ctx, []store.Move{{Line: "x", Scene: scene, Event: "started"}})
+		_, err := w.Drain(ctx, []store.Move{{Line: "x", Scene: scene, Event: "started", Tell: true}})
 		return err
 	}},
+	{"due", "ZADD K:runtime:undelivered 1 b:c:s", func(w *world) error { _, err := w.Due(ctx, 1, time.Second); return err }},
+	{"delivered", "RPUSH K:result-events:b:c:s x", func(w *world) error { _, err := w.Delivered(ctx, scene, "x", time.Second); return err }},
 	{"order", "", func(w *world) error { return w.Order(ctx, "b", store.Order{Op: store.OpRequest}, "x", 2) }},
 	{"slide", scope, func(w *world) error {
 		_, _, err := w.Slide(ctx, opened(w.t), []asset.SceneID{scene}, func(asset.SceneID) store.Place { return store.Place{Number: 3, Phase: store.Claimed} })

@@ -61,6 +61,7 @@ zcount k s s
 zrange k n n
 zrange k n n withscores
 zrangebyscore k s s
+zrangebyscore k s s limit n n
 zremrangebyscore k s s
 sadd k f
 sadd k f f
@@ -71,6 +72,7 @@ scard k
 rpush k v
 rpush k v v
 lpop k
+lindex k n
 llen k
 lrange k n n
 ltrim k n n

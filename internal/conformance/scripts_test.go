@@ -115,7 +115,9 @@ func (u universe) otherCalls(t *rapid.T) []func(*store.Store) error {
 	scene, book, h := u.stage.SceneID, u.stage.Book, oneOf(t, u.holders...)
 	asked := oneOf(t, u.stage, u.stage, u.video())
 	op := oneOf(t, store.OpRequest, store.OpRegenerate, store.OpReset, store.OpCancel, store.OpDelete)
-	moves := []store.Move{{Line: "l1", Scene: scene, Event: oneOf(t, "started", "")}, {Line: oneOf(t, "l1", "l2"), Scene: scene, Event: "finished"}}
+	moves := []store.Move{{Line: "l1", Scene: scene, Event: oneOf(t, "started", ""), Tell: evenly(t, 2) == 0},
+		{Line: oneOf(t, "l1", "l2"), Scene: scene, Event: "finished", Tell: true}}
+	heard, loan := oneOf(t, "l1", "l2", ""), oneOf(t, 0, time.Minute)
 	stages := oneOf(t, []string{"image", "audio"}, []string{"image"}, nil)
 	lock := store.Lock{Key: keys.CleanupLock(), Token: h, Fence: int64(3 + evenly(t, 2))}
 	open, ready := store.ScopeOf(book, map[string]string{"id": "x", "rev": "4", "last": "3"}), evenly(t, 2)
@@ -133,6 +135,13 @@ func (u universe) otherCalls(t *rapid.T) []func(*store.Store) error {
 		func(s *store.Store) error { _, err := s.Drain(ctx, moves); return err },
 		func(s *store.Store) error { _, err := s.Purges(ctx, 2); return err },
 		func(s *store.Store) error { return s.Purged(ctx, u.dispatches[0]) },
+		func(s *store.Store) error {
+			return s.Tell(ctx, store.Line{Kind: store.LineRefused, Outcome: "event", Stage: u.stage})
+		},
+		func(s *store.Store) error { _, err := s.Due(ctx, 1, time.Minute); return err },
+		func(s *store.Store) error { _, err := s.Delivered(ctx, scene, heard, loan); return err },
+		func(s *store.Store) error { _, err := s.Events(ctx, scene, 2); return err },
+		func(s *store.Store) error { _, err := s.Gauges(ctx, asset.Stages()); return err },
 		func(s *store.Store) error { return s.Order(ctx, book, order, "z", 2) },
 		func(s *store.Store) error {
 			_, _, err := s.Slide(ctx, open, []asset.SceneID{scene}, func(asset.SceneID) store.Place { return store.Place{Number: 3, Phase: store.Entered} })
@@ -149,7 +158,6 @@ func (u universe) otherCalls(t *rapid.T) []func(*store.Store) error {
 		func(s *store.Store) error { _, err := s.ForgetScope(ctx, book); return err },
 		func(s *store.Store) error { _, _, err := s.OpenScopes(ctx); return err },
 		func(s *store.Store) error { _, err := s.ReadScope(ctx, book); return err },
-		func(s *store.Store) error { return s.Journal(ctx, u.stage, "event") },
 		func(s *store.Store) error {
 			turn, _ := s.TakeTurn(ctx, lock.Key, h, time.Minute)
 			_, err := s.SlotsUsed(ctx, asset.Stages(), turn.Now)

@@ -120,6 +120,8 @@ func (u universe) values() []value {
 		{keys.ActiveScenes(), "set", []field{{"", []string{keys.SceneMember(scene), "x"}}}},
 		{keys.ScenesOf(u.stage.Book), "set", []field{{"", []string{keys.BookSceneMember(scene), "x"}}}},
 		{keys.Outbox(), "list", []field{{"", []string{"l1", "l2"}}, {"", []string{"l2"}}}},
+		{keys.Events(scene), "list", []field{{"", []string{"l1", "l2"}}, {"", []string{"l2"}}}},
+		{keys.Undelivered(), "zset", []field{{keys.SceneMember(scene), instants}, {"x", instants}}},
 		{keys.Journal(scene), "stream", []field{{"event", []string{"e"}}}},
 		{keys.CleanupLock(), "string", []field{{"", []string{u.holders[0] + "|3", u.holders[0] + "|4", u.holders[1] + "|3", u.holders[0], u.holders[0] + "|x"}}}},
 		{keys.TaskDone(u.jobs[0]), "hash", []field{{"dispatch", u.dispatches}}},

@@ -15,7 +15,7 @@ type FaultEffect struct {
 }
 
 // services are what a fault can hit: the first part of `service.verb` in the name of a call.
-var services = []string{"redis", "hub", "callback", "worker", "content", "artifacts", "media"}
+var services = []string{"redis", "hub", "callback", "worker", "content", "artifacts", "media", "consumer"}
 
 var (
 	delay   = []string{"delay"}

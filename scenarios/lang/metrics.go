@@ -5,6 +5,7 @@ import (
 
 	"github.com/animastor/orchestra/engine/asset"
 	"github.com/animastor/orchestra/engine/outcome"
+	"github.com/animastor/orchestra/ports"
 )
 
 // Kind is what a metric is measured in.
@@ -45,6 +46,9 @@ var (
 // buckets of design 5.3; none: as with reasons.
 var buckets = []string{outcome.Capacity, outcome.Idempotent, outcome.FenceRejected, outcome.Immediate, "none"}
 
+// news are the kinds of result events about a stage; none: nothing was told.
+var news = []string{ports.EventReady, ports.EventFailed, ports.EventDeferred, ports.EventPending, ports.EventDirty, ports.EventCancelled, "none"}
+
 // reasons are those of a finish; none: there was none, or it was a success.
 func reasons() []string {
 	var list []string
@@ -65,6 +69,11 @@ var metrics = append([]*Metric{
 	{Name: "results", Subject: subjectStage, Doc: "Results that accept took; duplicates and stale ones do not count.", Example: "b1/c1/s1:image = 1"},
 	{Name: "artifacts", Subject: subjectStage, Doc: "Whole files in the artifact tree now.", Example: "b1/c1/s1:image = 1"},
 	{Name: "journal", Subject: subjectScene, Doc: "Events in the journal of the scene.", Example: "b1/c1/s1 <= 4"},
+	{Name: "told", Subject: subjectStage, Doc: "Result events about the stage that the consumer has heard, each counted once.", Example: "b1/c1/s1:image = 1"},
+	{Name: "repeats", Subject: subjectStage, Doc: "Result events about the stage that came again.", Example: "b1/c1/s1:image = 0"},
+	{Name: "news", Kind: KindWord, Words: news, Subject: subjectStage, Doc: "Kind of the last result event about the stage that was new to the consumer.", Example: "b1/c1/s1:image = ready"},
+	{Name: "completions", Subject: subjectScene, Doc: "Times that the consumer was told that the whole scene is ready.", Example: "b1/c1/s1 = 1"},
+	{Name: "undelivered", Subject: subjectScene, Doc: "Result events of the scene that wait for the consumer.", Example: "b1/c1/s1 = 0"},
 	{Name: "finishes", Subject: subjectStage, Doc: "Dispatches that ended.", Example: "b1/c1/s1:image = 1"},
 	{Name: "requests", Subject: subjectCalls, Doc: "Requests that reached the hub; GLOB is on `verb subject` of the call.", Example: "clear* = 1"},
 	{Name: "calls", Subject: subjectCalls, Doc: "Calls made; GLOB is on the whole name `process/task service.verb subject #n`.", Example: `"e1/* redis.begin *" >= 1`},

@@ -101,7 +101,7 @@ var setupVerbs = []*Verb{
 		Params:  []Param{opt("none", words("none"), "")},
 		Keys: []Param{
 			opt("redis", typeDurationRange, ""), opt("hub", typeDurationRange, ""), opt("callback", typeDurationRange, ""),
-			opt("content", typeDurationRange, ""), opt("artifacts", typeDurationRange, ""), opt("media", typeDurationRange, ""),
+			opt("content", typeDurationRange, ""), opt("artifacts", typeDurationRange, ""), opt("media", typeDurationRange, ""), opt("consumer", typeDurationRange, ""),
 		},
 		Example: "latency redis=50us..2ms hub=1ms..30ms",
 		check: func(v *vetter, s *Step) {
@@ -164,8 +164,8 @@ func stageSettings() (list []Param) {
 // properties are the ids of design 6 that are built.
 var properties = []string{
 	"bounded-churn", "key-encoding", "classification", "pass-abort", "single-owner", "slots", "finish-once", "one-job", "fresh-deferral",
-	"fair-accounting", "isolation", "no-lost-work", "evidence", "cancel", "permits", "timers", "bounded-store", "exact-sweep", "one-finale",
-	"fairness", "replay",
+	"fair-accounting", "isolation", "no-lost-work", "evidence", "cancel", "permits", "timers", "bounded-store", "result-events", "exact-sweep",
+	"one-finale", "fairness", "replay",
 }
 
 // someKey demands at least one key.

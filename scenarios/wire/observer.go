@@ -66,6 +66,8 @@ func describe(e ports.Event) (subject, detail, outcome string) {
 		return subject, "requested=" + num(int64(e.Requested)), "cleared=" + num(int64(e.Cleared))
 	case ports.Journaled:
 		return e.Scene.String(), strings.Join(e.Events, ","), ""
+	case ports.Delivered:
+		return e.Event.Subject(), short(e.Event.Dispatch), e.Event.Kind
 	case ports.Tick:
 		s := e.Summary
 		if e.Skipped {

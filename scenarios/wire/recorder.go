@@ -5,6 +5,7 @@ import (
 
 	"github.com/animastor/orchestra/engine"
 	"github.com/animastor/orchestra/engine/outcome"
+	"github.com/animastor/orchestra/fakes/consumer"
 	"github.com/animastor/orchestra/fakes/redis"
 	"github.com/animastor/orchestra/ports"
 	"github.com/animastor/orchestra/sim"
@@ -32,6 +33,8 @@ type Counts struct {
 	Reason, Bucket                               string // of the last finish
 	Window                                       time.Duration
 	Retryable                                    bool
+	Told, Repeats                                int    // result events that the consumer has heard, and those that it had heard before
+	News                                         string // kind of the last one
 }
 
 func newRecorder(w *World) *Recorder {
@@ -159,6 +162,14 @@ func (r *Recorder) event(e *sim.Event) {
 		if row, ok := outcome.Lookup(d.Reason); ok && d.Bucket == "" {
 			c.Bucket = row.Bucket
 		}
+	case consumer.Heard:
+		c := r.Of(d.Stage)
+		if d.Again {
+			c.Repeats++
+			return
+		}
+		c.Told++
+		c.News = d.Kind
 	case ports.Tick:
 		r.moves++ // a process that died before it could tell of a finish; a scope that ended
 		if !d.Skipped {

@@ -18,6 +18,7 @@ func Twins() map[string]redis.Twin {
 		"admit": admitTwin, "mark": markTwin, "forget": forgetTwin, "release": releaseTwin, "accept": acceptTwin,
 		"intent": intentTwin, "retire": retireTwin, "restore": restoreTwin,
 		"lock": lockTwin, "unlock": unlockTwin, "undefer": undeferTwin, "drain": drainTwin,
+		"due": dueTwin, "delivered": deliveredTwin,
 		"order": orderTwin, "slide": slideTwin, "conclude": concludeTwin,
 	}
 }
@@ -137,6 +138,23 @@ func videoWaits(db *redis.DB, state string) bool {
 // blockVideo is the prelude's.
 func blockVideo(db *redis.DB, state string) {
 	db.HSet(state, "video.state", "failed", "video.reason", "blocked_by_image")
+}
+
+// sceneReady is the prelude's.
+func sceneReady(db *redis.DB, state, stage string) bool {
+	fields := db.HGetAll(state)
+	for i := 0; i < len(fields); i += 2 {
+		other, is := strings.CutSuffix(fields[i], "state")
+		if is && strings.HasSuffix(other, ".") && other != stage && fields[i+1] != "ready" && fields[i+1] != "placeholder" {
+			return false
+		}
+	}
+	return true
+}
+
+// ended is the prelude's.
+func ended(line, status, why string, now, until int64, generation, also string) string {
+	return strings.Join([]string{line, status, why, num(now), num(until), generation, also}, "|")
 }
 
 // tell is the prelude's tell.

@@ -52,6 +52,13 @@ func finishTwin(db *redis.DB, keys, args []string) (any, error) {
 		}
 	}
 
+	also, until := alsoAfter(db, state, stage, status), now+window
+	if window == 0 {
+		until = 0
+		if next > now {
+			until = next
+		}
+	}
 	endDispatch(db, held{state, keys[1], keys[2], keys[3], keys[4], keys[5], keys[12]}, stage, dispatch, args[3], now)
 	dropReceipts(db, keys[14:], dispatch)
 	switch budgetOp {
@@ -65,7 +72,7 @@ func finishTwin(db *redis.DB, keys, args []string) (any, error) {
 		db.PExpire(budget, dayMs)
 	}
 	c.settle(db, args[14], dispatch)
-	switch until := now + window; {
+	switch {
 	case window > 0:
 		db.SetPX(deferred, why+"|"+bucket+"|"+generation+"|"+dispatch+"|"+num(now)+"|"+num(until), window)
 		db.ZAdd(deferredOf, float64(until), member)
@@ -79,8 +86,19 @@ func finishTwin(db *redis.DB, keys, args []string) (any, error) {
 	}
 	db.HSet(state, stage+"state", status, stage+"reason", why, stage+"idle", num(idle), stage+"next", num(next))
 	tellVideo(db, state, stage, status)
-	tell(db, outbox, line+"|"+status+"|"+why)
+	tell(db, outbox, ended(line, status, why, now, until, generation, also))
 	return reply("ok")
+}
+
+// alsoAfter is what the host is told beside the end of a stage itself.
+func alsoAfter(db *redis.DB, state, stage, status string) string {
+	switch {
+	case stage == "image." && status == "failed" && videoWaits(db, state):
+		return "video_blocked"
+	case status == "ready" && sceneReady(db, state, stage):
+		return "scene_ready"
+	}
+	return ""
 }
 
 // tellVideo does what the end of a stage means for the video of its scene, if it is the

@@ -32,7 +32,8 @@ func intentTwin(db *redis.DB, keys, args []string) (any, error) {
 	if live != expected {
 		return []string{"retry", live}, nil
 	}
-	generation := num(max(current, intOr0(get(db, state, stage+"generation"))) + 1)
+	last := get(db, state, stage+"generation")
+	generation := num(max(current, intOr0(last)) + 1)
 	after := stateAfter(op, before, args[11] == "1")
 	stops := op == "cancel" || op == "delete"
 	blocks := stage == "image." && stops && imageComes(db, state) && videoWaits(db, state)
@@ -81,7 +82,7 @@ func intentTwin(db *redis.DB, keys, args []string) (any, error) {
 	}
 	db.HSet(intent, "generation", generation, "status", status, "force", force, "at", num(now), "scope", mark)
 	if live != "" {
-		tell(db, outbox, line+"|"+after+"|")
+		tell(db, outbox, ended(line, after, "", now, 0, last, ""))
 	}
 	return []string{"ok", generation, before, after, live, num(intOr0(fence))}, nil
 }
@@ -174,27 +175,6 @@ func undeferTwin(db *redis.DB, keys, args []string) (any, error) {
 		db.ZRem(keys[0], member)
 	}
 	return []string{num(int64(deleted))}, nil
-}
-
-// drainTwin is drain.lua.
-func drainTwin(db *redis.DB, keys, args []string) (any, error) {
-	if err := corrupt(db, keys, "list", "stream"); err != nil {
-		return nil, err
-	}
-	moved := int64(0)
-	for i, journal := range keys[1:] {
-		expected, event := args[2*i+2], args[2*i+3]
-		if line, ok := db.LIndex(keys[0], 0); !ok || line != expected {
-			break
-		}
-		db.LPop(keys[0])
-		if event != "" {
-			db.XAdd(journal, intOr0(args[0]), "event", event, "line", expected)
-			db.PExpire(journal, intOr0(args[1]))
-		}
-		moved++
-	}
-	return []string{num(moved)}, nil
 }
 
 // restoreTwin is restore.lua.

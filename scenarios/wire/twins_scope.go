@@ -85,7 +85,7 @@ func concludeTwin(db *redis.DB, keys, args []string) (any, error) {
 	db.Del(scope)
 	listed := db.SRem(openScopes, book)
 	if line != "" {
-		tell(db, outbox, line)
+		tell(db, outbox, line+"|"+num(db.Now()))
 	}
 	return []string{"ok", num(int64(listed))}, nil
 }

@@ -121,6 +121,8 @@ func universe() []value {
 		{keys.ActiveScenes(), "set", []field{{"", []string{keys.SceneMember(twinScene), "x"}}}},
 		{keys.ScenesOf("b"), "set", []field{{"", []string{keys.BookSceneMember(twinScene), "x"}}}},
 		{keys.Outbox(), "list", []field{{"", []string{"l1", "l2"}}, {"", []string{"l2"}}}},
+		{keys.Events(twinScene), "list", []field{{"", []string{"l1", "l2"}}, {"", []string{"l2"}}}},
+		{keys.Undelivered(), "zset", []field{{keys.SceneMember(twinScene), instants}, {"x", instants}}},
 		{keys.Journal(twinScene), "stream", []field{{"event", []string{"e"}}}},
 		{keys.CleanupLock(), "string", []field{{"", often("h1|3", "h1|4", "h2|3", "h1", "h1|x", "h1|3|y")}}},
 		{keys.TaskDone(twinJob), "hash", []field{{"dispatch", dispatches}}},
@@ -282,8 +284,15 @@ func drawCall(t *rapid.T, name string) func(context.Context, *store.Store) {
 	case "undefer":
 		return func(ctx context.Context, s *store.Store) { _, _ = s.ClearDeferralsForScene(ctx, twinScene) }
 	case "drain":
-		moves := []store.Move{{Line: "l1", Scene: twinScene, Event: oneOf(t, "started", "")}, {Line: oneOf(t, "l1", "l2"), Scene: twinScene, Event: "finished"}}
+		moves := []store.Move{{Line: "l1", Scene: twinScene, Event: oneOf(t, "started", ""), Tell: evenly(t, 2) == 0},
+			{Line: oneOf(t, "l1", "l2"), Scene: twinScene, Event: "finished", Tell: true}}
 		return func(ctx context.Context, s *store.Store) { _, _ = s.Drain(ctx, moves) }
+	case "due":
+		n := 1 + evenly(t, 3)
+		return func(ctx context.Context, s *store.Store) { _, _ = s.Due(ctx, n, lease) }
+	case "delivered":
+		line, loan := oneOf(t, "l1", "l2", ""), oneOf(t, 0, lease)
+		return func(ctx context.Context, s *store.Store) { _, _ = s.Delivered(ctx, twinScene, line, loan) }
 	}
 	panic("no call of script " + name)
 }
@@ -425,7 +434,7 @@ var verdicts = map[string]string{
 	"renew": "ok not_owner finished", "adopt": "ok fresh finished", "claim": "ok in_progress finished",
 	"admit": "ok intent_not_active intent_missing stale_intent already_completed receipt_conflict duplicate_pending",
 	"mark":  "ok finished", "forget": "0 1", "release": "released kept", "accept": "accepted last duplicate stale",
-	"finish": "ok finished not_owner", "intent": "ok retry stale started", "order": "ok ended none", "slide": "ok moved", "conclude": "ok moved", "retire": "0 1", "restore": "kept restored indexed", "lock": "0 1", "unlock": "0 1", "undefer": "0 1", "drain": "0 1 2",
+	"finish": "ok finished not_owner", "intent": "ok retry stale started", "order": "ok ended none", "slide": "ok moved", "conclude": "ok moved", "retire": "0 1", "restore": "kept restored indexed", "lock": "0 1", "unlock": "0 1", "undefer": "0 1", "drain": "0 1 2", "due": "", "delivered": "0 1 2",
 }
 
 // TestTwins: a script and its twin answer the same, write the same and leave the same

@@ -27,6 +27,7 @@ func (w *World) View() properties.View {
 		Tick:        w.opts.Config.Tick,
 		Pass:        w.opts.Config.Reconcile,
 		Replicas:    len(w.engines),
+		Consumer:    true,
 		Scenes:      w.Content.All,
 		Enabled:     w.enabled,
 		Wanted:      w.Recorder.Wanted,
@@ -76,7 +77,9 @@ func (w *World) OpenScopes() (books []string) {
 }
 
 // Finales counts the finales that the journal of a book holds.
-func (w *World) Finales(book string) int { return w.Redis.Peek().XLen(keys.BookJournal(book)) }
+func (w *World) Finales(book string) int {
+	return w.Redis.Peek().XLen(keys.Journal(ports.SceneID{Book: book}))
+}
 
 // deferral is the open deferral of a stage that holds for its generation.
 func (w *World) deferral(s ports.StageID) []string {
@@ -178,6 +181,9 @@ func (w *World) Counter(glob string) (n int) {
 	}
 	return n
 }
+
+// Undelivered is the number of result events of a scene that wait for the consumer.
+func (w *World) Undelivered(s ports.SceneID) int { return len(w.Redis.Peek().LRange(keys.Events(s))) }
 
 // KeyOf is the key of a family that belongs to a target; "" if there is none now.
 func (w *World) KeyOf(family string, t ports.StageID) string {

@@ -14,6 +14,7 @@ import (
 	"github.com/animastor/orchestra/fakes"
 	"github.com/animastor/orchestra/fakes/artifacts"
 	"github.com/animastor/orchestra/fakes/callbacks"
+	"github.com/animastor/orchestra/fakes/consumer"
 	"github.com/animastor/orchestra/fakes/content"
 	"github.com/animastor/orchestra/fakes/hub"
 	"github.com/animastor/orchestra/fakes/media"
@@ -53,6 +54,7 @@ func DefaultLatency() map[string]sim.Latency {
 		"artifacts": {Min: ms, Max: 20 * ms},
 		"callback":  {Min: ms, Max: time.Second},
 		"media":     {Min: 100 * ms, Max: 2 * time.Second},
+		"consumer":  {Min: ms, Max: 100 * ms},
 	}
 }
 
@@ -66,6 +68,7 @@ type World struct {
 	Content   *content.Books
 	Artifacts *artifacts.Store
 	Callbacks *callbacks.Queue
+	Consumer  *consumer.Consumer
 	Recorder  *Recorder
 
 	opts    Options
@@ -100,6 +103,7 @@ func New(o Options) *World {
 	w.Content = content.New(s)
 	w.Artifacts = artifacts.New(s, func(path string) string { return w.files[path] })
 	w.Callbacks = callbacks.New(s, w.hubProc)
+	w.Consumer = consumer.New(s)
 	w.Hub.OnResult = w.Callbacks.Push
 	w.Recorder = newRecorder(w)
 	w.api = w.replica("api")
@@ -145,6 +149,7 @@ func (w *World) build(r *replica) {
 		Artifacts: w.Artifacts,
 		Media:     media.New(w.Sim, w.Artifacts),
 		Observer:  observer{w.Sim},
+		Consumer:  w.Consumer,
 	})
 }
 

@@ -7,10 +7,11 @@ local id, expected, book, line = unpack(ARGV)
 local wrong = corrupt('hash', 'set', 'list')
 if wrong then return wrong end
 
+local at = now()
 local owner, rev = read(scope, '', 'id', 'rev')
 if owner ~= id or rev ~= expected then return {'moved', '0'} end
 
 redis.call('DEL', scope)
 local listed = redis.call('SREM', openScopes, book)
-if line ~= '' then tell(outbox, line) end
+if line ~= '' then tell(outbox, line .. '|' .. text(at)) end
 return {'ok', text(listed)}

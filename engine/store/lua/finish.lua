@@ -63,6 +63,10 @@ end
 local blocks = stage == 'image.' and status == 'failed' and videoWaits(state)
 local video, blocked, cancelled = read(state, 'video.', 'state', 'reason', 'cancelled')
 local frees = stage == 'image.' and status == 'ready' and video == 'failed' and blocked == 'blocked_by_image' and cancelled == ''
+-- What the host is told beside the end itself: that the scene is ready, or what became of
+-- the video.
+local also = blocks and 'video_blocked' or status == 'ready' and sceneReady(state, stage) and 'scene_ready' or ''
+local untilAt = window > 0 and at + window or nextAt > at and nextAt or 0
 local receipts = {}
 for i = FIRST_RECEIPT, #KEYS do
   if read(KEYS[i], '', 'dispatch') == dispatch then receipts[#receipts + 1] = KEYS[i] end
@@ -95,9 +99,8 @@ if budgetOp == 'charge' then
   redis.call('PEXPIRE', budget, '86400000')
 end
 if window > 0 then
-  local untilAt = text(at + window)
-  redis.call('SET', deferred, table.concat({why, bucket, generation, dispatch, text(at), untilAt}, '|'), 'PX', text(window))
-  redis.call('ZADD', deferredOf, untilAt, member)
+  redis.call('SET', deferred, table.concat({why, bucket, generation, dispatch, text(at), text(untilAt)}, '|'), 'PX', text(window))
+  redis.call('ZADD', deferredOf, text(untilAt), member)
   redis.call('ZREMRANGEBYSCORE', deferredOf, '-inf', text(at))
 elseif status == 'ready' then
   redis.call('DEL', deferred)
@@ -107,5 +110,5 @@ if purge == '1' then purgeLater(purges, dispatch, at) end
 put(state, stage, 'state', status, 'reason', why, 'idle', text(idle), 'next', text(nextAt))
 if blocks then blockVideo(state) end
 if frees then put(state, 'video.', 'state', 'pending', 'reason', '') end
-tell(outbox, line .. '|' .. status .. '|' .. why)
+tell(outbox, ended(line, status, why, at, untilAt, generation, also))
 return reply('ok')

@@ -71,5 +71,5 @@ if blocked then put(state, stage, 'reason', 'blocked_by_image') end
 if blocks then blockVideo(state) end
 if op == 'regenerate' or op == 'reset' then put(state, stage, 'floor', generation) end
 put(intent, '', 'generation', generation, 'status', status, 'force', force, 'at', text(at), 'scope', mark)
-if live ~= '' then tell(outbox, line .. '|' .. after .. '|') end
+if live ~= '' then tell(outbox, ended(line, after, '', at, 0, last, '')) end
 return {'ok', generation, before, after, live, text(int(fence) or 0)}

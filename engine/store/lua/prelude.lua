@@ -124,6 +124,22 @@ local function blockVideo(state)
   put(state, 'video.', 'state', 'failed', 'reason', 'blocked_by_image')
 end
 
+-- sceneReady says whether all other stages of a scene that were asked for are ready, or
+-- stood in for.
+local function sceneReady(state, stage)
+  local fields = redis.call('HGETALL', state)
+  for i = 1, #fields, 2 do
+    local other = string.match(fields[i], '^(.*%.)state$')
+    if other and other ~= stage and fields[i + 1] ~= 'ready' and fields[i + 1] ~= 'placeholder' then return false end
+  end
+  return true
+end
+
+-- ended completes the line of the outbox that tells how a dispatch ended.
+local function ended(line, status, why, at, untilAt, generation, also)
+  return table.concat({line, status, why, text(at), text(untilAt), generation, also}, '|')
+end
+
 -- tell appends a line to the outbox, which holds the last 10,000.
 local function tell(outbox, line)
   redis.call('RPUSH', outbox, line)
