@@ -34,7 +34,7 @@ type Config struct {
 	Profiles map[string]asset.Profile
 }
 
-// Deps are the parts of the world that an engine needs. All but Consumer are required.
+// Deps are the parts of the world that an engine needs. The last three may be nil.
 type Deps struct {
 	Runtime   ports.Runtime
 	Redis     redis.UniversalClient // the engine's own: it gets a hook
@@ -43,6 +43,10 @@ type Deps struct {
 	Artifacts ports.Artifacts
 	Media     ports.Media
 	Observer  ports.Observer
+	// Placeholders and Timings serve the audio stage beside its work; nil: there is no
+	// silence before the audio stands, and nobody is told when a picture is shown.
+	Placeholders ports.Placeholders
+	Timings      ports.Timings
 	// Consumer is told what becomes of stages and scenes; nil: nobody is, and nothing is
 	// kept for anybody. All replicas must have one, or none.
 	Consumer ports.Consumer
@@ -84,7 +88,7 @@ func New(cfg Config, deps Deps) *Engine {
 	e := &Engine{cfg: cfg, deps: deps, store: store.New(deps.Redis), recorder: recorder}
 	image := &stage.Image{Artifacts: deps.Artifacts}
 	executors := []stage.Stage{ // in the order of asset.Stages
-		&stage.Audio{Artifacts: deps.Artifacts, Media: deps.Media},
+		&stage.Audio{Artifacts: deps.Artifacts, Media: deps.Media, Placeholders: deps.Placeholders, Timings: deps.Timings},
 		image,
 		&stage.Video{Artifacts: deps.Artifacts, Media: deps.Media, Image: image},
 	}

@@ -3,12 +3,15 @@ package ports
 import (
 	"context"
 	"errors"
+	"time"
 )
 
 // Unit is one thing to generate within a stage: an image unit, or an audio segment,
 // whose id is its number (keys.ChunkID).
 type Unit struct {
-	ID string
+	ID      string
+	Unit    string // of a segment: the image unit whose text it reads; "": none that is known
+	TextLen int    // of an image unit: characters of its text
 }
 
 // VideoGroup is the run of image units that one video job renders.
@@ -65,6 +68,10 @@ type Artifact struct {
 	Size        int64  // bytes; 0: an unfinished upload, no proof
 	Placeholder bool   // silent audio stands in; proves nothing
 	Composition string // what a group or a scene file was made of (package stage); "" for others
+
+	// Of audio, as it was measured when it was made; 0: it was not.
+	Duration time.Duration
+	Trimmed  time.Duration // without the silence at its end
 }
 
 // Artifacts is the tree of finished files. Workers write it, the engine asks.

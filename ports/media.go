@@ -3,6 +3,7 @@ package ports
 import (
 	"context"
 	"errors"
+	"time"
 )
 
 // Merge is the order to make one file of several.
@@ -13,6 +14,29 @@ type Merge struct {
 
 // ErrMissingPart says that a part of a merge does not stand.
 var ErrMissingPart = errors.New("media: a part is missing")
+
+// Placeholders makes silent audio, which stands in until the real audio of a scene is
+// there.
+type Placeholders interface {
+	// Place puts silence under the path, marked as a placeholder, unless a file stands
+	// there: then it changes nothing, so that a late one never takes the place of the real
+	// audio (H-69).
+	Place(ctx context.Context, path string) error
+}
+
+// UnitTime is when a picture is shown, from the beginning of the scene's audio.
+type UnitTime struct {
+	Unit       string
+	Start, End time.Duration
+}
+
+// Timings keeps when the pictures of scenes are shown.
+type Timings interface {
+	// SetTimes replaces the times of all units of a scene, at once, and touches nothing
+	// else of them (H-18). Times of an older content version than the scene has now are
+	// dropped, which is no error.
+	SetTimes(ctx context.Context, scene SceneID, version int64, times []UnitTime) error
+}
 
 // Media puts files together.
 type Media interface {

@@ -109,6 +109,12 @@ func (r *run) metric(name string, s ports.StageID) lang.Value {
 		return word(orNone(c.News))
 	case "completions":
 		return count(r.w.Recorder.Of(s.Of("")).Told)
+	case "placeholder":
+		return yesNo(r.w.Placeholder(s))
+	case "timed":
+		return duration(r.w.Timed(s.SceneID))
+	case "progress":
+		return count(r.w.Progress(s.SceneID))
 	case "undelivered":
 		return count(r.w.Undelivered(s.SceneID))
 	case "finishes":

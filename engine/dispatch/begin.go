@@ -71,6 +71,7 @@ func (d *Dispatcher) Start(ctx context.Context, v store.StageView) Started {
 		Fence: l.fence, Jobs: l.jobIDs(), Forced: v.Intent.Force, Probe: begun.Probe})
 	if w.ending == "" && !w.plan.Whole {
 		d.Runtime.Go(ctx, "renew", func(ctx context.Context) { d.renew(ctx, l) })
+		d.begun(ctx, l, w)
 	}
 	var s Started
 	panicked := d.Runtime.Isolate(func() error {
@@ -145,6 +146,7 @@ func (d *Dispatcher) execute(ctx context.Context, l *live, w work) Started {
 		d.finish(ctx, l, ending{outcome: "nothing", state: asset.Pending, verdict: verdictOf(w.ending), idle: store.Increase})
 		return Started{Answer: Nothing, Reason: w.ending}
 	case w.plan.Whole:
+		d.proved(ctx, l, w.scene)
 		e := ending{outcome: "ready", state: asset.Ready, idle: store.Reset, budget: store.Reset}
 		if w.plan.Reason != "" {
 			e.verdict = verdictOf(w.plan.Reason)

@@ -137,6 +137,7 @@ func (d *Dispatcher) conclusion(ctx context.Context, l *live, jobs []store.Job) 
 	presence, err := st.Assemble(ctx, scene, stage.Build{Generation: l.generation, Floor: l.floor})
 	switch presence {
 	case ports.Present:
+		d.proved(ctx, l, scene)
 		return ending{outcome: "ready", state: asset.Ready, idle: store.Reset, budget: store.Reset, evidence: evidence}, true
 	case ports.Absent:
 		return ending{outcome: "failed", state: asset.Pending, verdict: verdictOf(outcome.ArtifactMissing), idle: store.Reset, budget: store.Charge}, true

@@ -97,7 +97,11 @@ func (d *Dispatcher) refresh(ctx context.Context, l *live) bool {
 		d.trouble(l.stage.SceneID, "read jobs", err)
 		return false
 	}
+	before := l.count(done)
 	l.merge(jobs)
+	if now := l.count(done); now > before {
+		d.progress(ctx, l, len(l.scene.Units)-len(l.jobs)+now)
+	}
 	return true
 }
 

@@ -6,18 +6,25 @@ import (
 	"github.com/animastor/orchestra/engine/asset"
 	"github.com/animastor/orchestra/engine/keys"
 	"github.com/animastor/orchestra/engine/outcome"
+	"github.com/animastor/orchestra/engine/timing"
 	"github.com/animastor/orchestra/ports"
 )
 
 // Audio generates a chunk for each segment of a scene's text, and merges them into the
 // scene's audio. A scene without segments needs none (spec orchestration 10, "zero
-// segments"). The chunks are not asked for once the whole stands.
+// segments"). The chunks are not asked for once the whole stands. Until it does, silence
+// may stand in under its path: the placeholder, which proves nothing.
 type Audio struct {
-	Artifacts ports.Artifacts
-	Media     ports.Media
+	Artifacts    ports.Artifacts
+	Media        ports.Media
+	Placeholders ports.Placeholders // nil: there are none
+	Timings      ports.Timings      // nil: nobody wants to know
 }
 
-var _ Stage = (*Audio)(nil)
+var (
+	_ Stage     = (*Audio)(nil)
+	_ Companion = (*Audio)(nil)
+)
 
 // Name implements Stage.
 func (*Audio) Name() string { return asset.Audio }
@@ -54,4 +61,49 @@ func (s *Audio) Prove(ctx context.Context, scene ports.Scene, floor int64) (port
 		return ports.Present, nil
 	}
 	return s.whole().stands(ctx, scene, "", floor)
+}
+
+// Begun implements Companion: it lets silence stand in.
+func (s *Audio) Begun(ctx context.Context, scene ports.Scene) error {
+	if s.Placeholders == nil || len(scene.Segments) == 0 {
+		return nil
+	}
+	return s.Placeholders.Place(ctx, keys.ScenePath(scene.SceneID, asset.Audio))
+}
+
+// Proved implements Companion: it lays the image units over the audio, by what was
+// measured of its chunks or, if that is not all there, of the whole (spec orchestration
+// 5.5, "Timing").
+func (s *Audio) Proved(ctx context.Context, scene ports.Scene) error {
+	if s.Timings == nil || len(scene.Segments) == 0 || len(scene.Units) == 0 {
+		return nil
+	}
+	times, err := s.times(ctx, scene)
+	if err != nil || len(times) == 0 {
+		return err
+	}
+	return s.Timings.SetTimes(ctx, scene.SceneID, scene.Version, times)
+}
+
+func (s *Audio) times(ctx context.Context, scene ports.Scene) ([]ports.UnitTime, error) {
+	chunks := make([]timing.Chunk, len(scene.Segments))
+	for i, u := range scene.Segments {
+		a, _, err := s.Artifacts.Stat(ctx, keys.ArtifactPath(scene.SceneID, asset.Audio, u.ID))
+		if err != nil {
+			return nil, err
+		}
+		chunks[i] = timing.Chunk{Unit: u.Unit, Raw: a.Duration, Trimmed: a.Trimmed}
+	}
+	if times, ok := timing.ByChunks(ids(scene.Units), chunks); ok {
+		return times, nil
+	}
+	whole, _, err := s.Artifacts.Stat(ctx, keys.ScenePath(scene.SceneID, asset.Audio))
+	if err != nil || whole.Placeholder || whole.Duration <= 0 {
+		return nil, err // what was not measured is no time
+	}
+	texts := make([]timing.Text, len(scene.Units))
+	for i, u := range scene.Units {
+		texts[i] = timing.Text{Unit: u.ID, Len: u.TextLen}
+	}
+	return timing.ByText(texts, whole.Duration), nil
 }

@@ -30,6 +30,16 @@ type Stage interface {
 	Prove(ctx context.Context, scene ports.Scene, floor int64) (ports.Presence, error)
 }
 
+// Companion is what a stage does beside its jobs, as well as it can: an error is reported,
+// and fails no work.
+type Companion interface {
+	// Begun follows the begin of a dispatch that has jobs.
+	Begun(ctx context.Context, scene ports.Scene) error
+	// Proved follows the proof that all stands, before the stage is READY. It may be called
+	// again.
+	Proved(ctx context.Context, scene ports.Scene) error
+}
+
 // Build is what an assembled file is made for.
 type Build struct {
 	Generation int64 // of the dispatch

@@ -81,6 +81,25 @@ func (s *Store) SlotsUsed(ctx context.Context, stages []string, now time.Time) (
 	return used, err
 }
 
+// progressTTL is how long the count of ready pictures is shown (schema 2).
+const progressTTL = 14_400 * time.Second
+
+// SetProgress tells how many image units of a scene are ready, for display; 0 takes the
+// count away.
+func (s *Store) SetProgress(ctx context.Context, scene asset.SceneID, ready int) error {
+	key := keys.ImageProgress(scene)
+	var err error
+	if ready == 0 {
+		err = s.client.Del(ctx, key).Err()
+	} else {
+		err = s.client.Set(ctx, key, ready, progressTTL).Err()
+	}
+	if err != nil {
+		return failed("progress of", scene.String(), err)
+	}
+	return nil
+}
+
 // ReleaseSlots takes slots from holders that are over, and returns how many had one.
 func (s *Store) ReleaseSlots(ctx context.Context, stage string, holders []string) (int, error) {
 	if len(holders) == 0 {

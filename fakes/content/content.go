@@ -35,13 +35,14 @@ type BookSpec struct {
 type Books struct {
 	w      *sim.World
 	scenes map[ports.SceneID]ports.Scene
+	times  map[ports.SceneID][]ports.UnitTime
 	order  []ports.SceneID
 }
 
 var _ ports.Content = (*Books)(nil)
 
 // New returns a content without books.
-func New(w *sim.World) *Books { return &Books{w: w, scenes: map[ports.SceneID]ports.Scene{}} }
+func New(w *sim.World) *Books { return &Books{w: w, scenes: map[ports.SceneID]ports.Scene{}, times: map[ports.SceneID][]ports.UnitTime{}} }
 
 // Add declares a book. Its scenes have version 1.
 func (b *Books) Add(spec BookSpec) {
@@ -146,6 +147,23 @@ func (b *Books) Scenes(ctx context.Context, book, chapter string) ([]ports.Scene
 	}
 	return reply.([]ports.SceneID), nil
 }
+
+// SetTimes implements ports.Timings.
+func (b *Books) SetTimes(ctx context.Context, id ports.SceneID, version int64, times []ports.UnitTime) error {
+	_, err := b.call(ctx, "times", id.String(), func(bool) (any, error) {
+		if s, ok := b.Get(id); ok && s.Version == version {
+			b.times[id] = slices.Clone(times)
+		}
+		return nil, nil
+	})
+	if err != nil {
+		return fmt.Errorf("times of %s: %w", id, err)
+	}
+	return nil
+}
+
+// Times reads when the pictures of a scene are shown, without a call.
+func (b *Books) Times(id ports.SceneID) []ports.UnitTime { return slices.Clone(b.times[id]) }
 
 func (b *Books) call(ctx context.Context, verb, subject string, do func(missing bool) (any, error)) (any, error) {
 	deadline, _ := ctx.Deadline()

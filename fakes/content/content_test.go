@@ -109,3 +109,21 @@ func TestEffects(t *testing.T) {
 		})
 	}
 }
+
+// Times of a version that an edit has overtaken are dropped.
+func TestSetTimes(t *testing.T) {
+	w := sim.New(sim.Options{})
+	defer w.Close()
+	books := newBooks(w)
+	scene := ports.SceneID{Book: "b1", Chapter: "c1", Scene: "s1"}
+	times := []ports.UnitTime{{Unit: "u1", End: time.Second}}
+	in(t, w, func(ctx context.Context) {
+		require.NoError(t, books.SetTimes(ctx, scene, 1, times))
+		require.Equal(t, times, books.Times(scene))
+		books.Edit(scene, nil)
+		require.NoError(t, books.SetTimes(ctx, scene, 1, nil))
+		require.Equal(t, times, books.Times(scene))
+		require.NoError(t, books.SetTimes(ctx, scene, 2, nil))
+		require.Empty(t, books.Times(scene))
+	})
+}

@@ -24,7 +24,10 @@ type Merger struct {
 	tree *artifacts.Store
 }
 
-var _ ports.Media = (*Merger)(nil)
+var (
+	_ ports.Media        = (*Merger)(nil)
+	_ ports.Placeholders = (*Merger)(nil)
+)
 
 // New returns a merger for a tree.
 func New(w *sim.World, tree *artifacts.Store) *Merger { return &Merger{w: w, tree: tree} }
@@ -48,16 +51,39 @@ func (m *Merger) merge(order ports.Merge, fx *sim.Fired) error {
 	}
 	whole := order.Whole
 	whole.Size = 0
-	for _, path := range order.Parts {
+	for i, path := range order.Parts {
 		part, stands := m.tree.Get(path)
 		if !stands || part.Size == 0 {
 			return fmt.Errorf("%w: %s", ports.ErrMissingPart, path)
 		}
 		whole.Size += part.Size
+		if i == len(order.Parts)-1 {
+			part.Duration = part.Trimmed // nothing comes after its silence
+		}
+		whole.Duration += part.Duration
 	}
+	whole.Trimmed = whole.Duration
 	if old, stands := m.tree.Get(whole.Path); stands && old.Generation > whole.Generation {
 		return errSuperseded
 	}
 	m.tree.Set(whole)
+	return nil
+}
+
+// Place implements ports.Placeholders.
+func (m *Merger) Place(ctx context.Context, path string) error {
+	deadline, _ := ctx.Deadline()
+	_, err := m.w.Do(&sim.Call{
+		Service: "media", Verb: "place", Subject: m.tree.Name(path), Deadline: deadline,
+		Do: func(*sim.Fired) (any, error) {
+			if file, stands := m.tree.Get(path); !stands || file.Size == 0 {
+				m.tree.Set(ports.Artifact{Path: path, Size: 1, Placeholder: true})
+			}
+			return nil, nil
+		},
+	})
+	if err != nil {
+		return fmt.Errorf("place silence at %s: %w", path, err)
+	}
 	return nil
 }

@@ -89,6 +89,13 @@ func (k *worker) fail(ctx context.Context, c hub.Claim, code, message string) {
 	k.report(ctx, c, r)
 }
 
+// Of each chunk of audio.
+const (
+	audio   = "audio"
+	spoken  = 3 * time.Second
+	silence = time.Second // at its end
+)
+
 // complete uploads the artifact and reports it.
 func (k *worker) complete(ctx context.Context, c hub.Claim, effect string, before ports.Job) {
 	size := 1<<16 + int64(k.pool.w.Hash("size", c.JobID)%(1<<20))
@@ -96,6 +103,9 @@ func (k *worker) complete(ctx context.Context, c hub.Claim, effect string, befor
 		size = 0
 	}
 	file := ports.Artifact{Path: k.spec.Path(c.Job), Generation: c.Generation, Version: c.Version, Size: size, Composition: c.Composition()}
+	if c.Stage == audio {
+		file.Duration, file.Trimmed = spoken, spoken-silence
+	}
 	if err := k.upload(ctx, file); err != nil {
 		k.fail(ctx, c, "upload_failed", err.Error())
 		return

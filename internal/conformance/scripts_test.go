@@ -141,6 +141,7 @@ func (u universe) otherCalls(t *rapid.T) []func(*store.Store) error {
 		func(s *store.Store) error { _, err := s.Due(ctx, 1, time.Minute); return err },
 		func(s *store.Store) error { _, err := s.Delivered(ctx, scene, heard, loan); return err },
 		func(s *store.Store) error { _, err := s.Events(ctx, scene, 2); return err },
+		func(s *store.Store) error { return s.SetProgress(ctx, scene, evenly(t, 3)) },
 		func(s *store.Store) error { _, err := s.Gauges(ctx, asset.Stages()); return err },
 		func(s *store.Store) error { return s.Order(ctx, book, order, "z", 2) },
 		func(s *store.Store) error {

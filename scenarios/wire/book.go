@@ -87,7 +87,11 @@ func (w *World) Edit(id ports.SceneID, segments, groups int) {
 func setSegments(s *ports.Scene, n int) {
 	s.Segments = nil
 	for i := range n {
-		s.Segments = append(s.Segments, ports.Unit{ID: keys.ChunkID(i + 1)})
+		segment := ports.Unit{ID: keys.ChunkID(i + 1)}
+		if len(s.Units) > 0 {
+			segment.Unit = s.Units[i*len(s.Units)/n].ID // each reads a run of the text, in order
+		}
+		s.Segments = append(s.Segments, segment)
 	}
 }
 

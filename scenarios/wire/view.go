@@ -182,6 +182,26 @@ func (w *World) Counter(glob string) (n int) {
 	return n
 }
 
+// Placeholder says whether silence stands in for the file of a stage.
+func (w *World) Placeholder(s ports.StageID) bool {
+	file, _ := w.Artifacts.Get(keys.ScenePath(s.SceneID, s.Stage))
+	return file.Placeholder
+}
+
+// Timed is how long the pictures of a scene are shown, all together; 0: nobody knows.
+func (w *World) Timed(s ports.SceneID) (total time.Duration) {
+	for _, u := range w.Content.Times(s) {
+		total += u.End - u.Start
+	}
+	return total
+}
+
+// Progress is the number of ready image units of a scene, as it is shown.
+func (w *World) Progress(s ports.SceneID) int {
+	text, _ := w.Redis.Peek().Get(keys.ImageProgress(s))
+	return int(number(text))
+}
+
 // Undelivered is the number of result events of a scene that wait for the consumer.
 func (w *World) Undelivered(s ports.SceneID) int { return len(w.Redis.Peek().LRange(keys.Events(s))) }
 

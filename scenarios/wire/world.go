@@ -140,16 +140,19 @@ func (w *World) replica(name string) *replica {
 
 // build makes the engine of the current incarnation, with connections of its own.
 func (w *World) build(r *replica) {
-	rt := fakes.Runtime{Process: r.p}
+	rt, merger := fakes.Runtime{Process: r.p}, media.New(w.Sim, w.Artifacts)
 	r.engine = engine.New(w.opts.Config, engine.Deps{
 		Runtime:   rt,
 		Redis:     w.Redis.Client(r.p),
 		Hub:       httphub.New(rt, httphub.Options{BaseURL: hubURL, APIKey: hubKey, Client: &http.Client{Transport: w.Hub.Transport(r.p)}}),
 		Content:   w.Content,
 		Artifacts: w.Artifacts,
-		Media:     media.New(w.Sim, w.Artifacts),
+		Media:     merger,
 		Observer:  observer{w.Sim},
-		Consumer:  w.Consumer,
+
+		Placeholders: merger,
+		Consumer:     w.Consumer,
+		Timings:      w.Content,
 	})
 }
 
