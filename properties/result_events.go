@@ -12,7 +12,8 @@ import (
 // resultEvents: the consumer hears of the end of each dispatch, not before it, in the
 // order in which those of its scene ended; at rest it has heard of all. What it drops for
 // its id does not count. After a failover, or an eviction of what waits, an event may be
-// missing, for its end may be undone; the others stay in order.
+// missing, for its end may be undone; the others stay in order. A dispatch whose state was
+// evicted has no end to tell of.
 //
 // Proof: the event before, and the event; at rest the begin of the dispatch.
 type resultEvents struct {
@@ -62,7 +63,7 @@ func (p *resultEvents) rest() {
 		return
 	}
 	for _, d := range p.sorted() {
-		if d.Ended && !p.heard[d.ID] {
+		if told := d.EndedBy == "finish" || d.EndedBy == "intent"; told && !p.heard[d.ID] {
 			p.broken(d.Stage.String(), []sim.Event{d.Event}, "nothing was told of the end of dispatch %s", d.ID)
 		}
 	}

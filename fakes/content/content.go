@@ -42,7 +42,9 @@ type Books struct {
 var _ ports.Content = (*Books)(nil)
 
 // New returns a content without books.
-func New(w *sim.World) *Books { return &Books{w: w, scenes: map[ports.SceneID]ports.Scene{}, times: map[ports.SceneID][]ports.UnitTime{}} }
+func New(w *sim.World) *Books {
+	return &Books{w: w, scenes: map[ports.SceneID]ports.Scene{}, times: map[ports.SceneID][]ports.UnitTime{}}
+}
 
 // Add declares a book. Its scenes have version 1.
 func (b *Books) Add(spec BookSpec) {

@@ -52,13 +52,7 @@ func finishTwin(db *redis.DB, keys, args []string) (any, error) {
 		}
 	}
 
-	also, until := alsoAfter(db, state, stage, status), now+window
-	if window == 0 {
-		until = 0
-		if next > now {
-			until = next
-		}
-	}
+	also, until := alsoAfter(db, state, stage, status), heldUntil(now, window, next)
 	endDispatch(db, held{state, keys[1], keys[2], keys[3], keys[4], keys[5], keys[12]}, stage, dispatch, args[3], now)
 	dropReceipts(db, keys[14:], dispatch)
 	switch budgetOp {
@@ -88,6 +82,17 @@ func finishTwin(db *redis.DB, keys, args []string) (any, error) {
 	tellVideo(db, state, stage, status)
 	tell(db, outbox, ended(line, status, why, now, until, generation, also))
 	return reply("ok")
+}
+
+// heldUntil is until when a stage waits for its window or its backoff; 0: it does not.
+func heldUntil(now, window, next int64) int64 {
+	switch {
+	case window > 0:
+		return now + window
+	case next > now:
+		return next
+	}
+	return 0
 }
 
 // alsoAfter is what the host is told beside the end of a stage itself.
