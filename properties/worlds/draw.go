@@ -116,7 +116,8 @@ func (d *drawer) hubWays() string {
 }
 
 func (d *drawer) setting() string {
-	return pick(d, "slots.image=1", "slots.image=2", "slots.image=1 tick=2s", "tick=15s", "budget.image=2 refill.image=1m", "lease.image=10m")
+	return pick(d, "slots.image=1", "slots.image=2", "slots.image=1 tick=2s", "tick=15s", "budget.image=2 refill.image=1m", "lease.image=10m",
+		"window=1", "window=2", "window=2 slots.image=1")
 }
 
 // intent writes something that a user or an operator asks for.

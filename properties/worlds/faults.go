@@ -14,7 +14,7 @@ var services = []struct {
 	verbs []string
 }{
 	{"redis", []string{"begin", "finish", "admit", "mark", "accept", "claim", "renew", "adopt", "intent", "retire", "release",
-		"forget", "undefer", "drain", "pipeline", "lrange", "hgetall", "*"}},
+		"forget", "undefer", "drain", "order", "slide", "conclude", "pipeline", "lrange", "hgetall", "*"}},
 	{"hub", []string{"post", "post", "clear", "dispatch", "job", "workers", "claim", "heartbeat", "progress", "result", "*"}},
 	{"callback", []string{"deliver"}},
 	{"worker", []string{"run"}},
