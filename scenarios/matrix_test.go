@@ -24,6 +24,7 @@ import (
 // life is one way that a dispatch can go, from the request to READY.
 type life struct {
 	name   string
+	stages string   // of the book
 	victim string   // the process that is stopped
 	extra  string   // what happens beside the request; it fires without a draw, so that a stop leaves its past as it was
 	makes  []string // calls that the victim must make in it, by service and verb
@@ -31,20 +32,25 @@ type life struct {
 
 // lives make, taken together, every call that a dispatch can lead to.
 var lives = []life{
-	{"plain", "e1", "", []string{"redis.pipeline", "redis.begin", "redis.admit", "hub.post", "redis.mark", "redis.hgetall", "redis.renew",
+	{"plain", "image", "e1", "", []string{"redis.pipeline", "redis.begin", "redis.admit", "hub.post", "redis.mark", "redis.hgetall", "redis.renew",
 		"redis.accept", "redis.claim", "redis.finish", "redis.retire", "redis.lrange", "redis.drain", "redis.lock", "redis.unlock",
 		"content.scene", "artifacts.stat"}},
-	{"lost post", "e1", "fault hub post lost nth=1", []string{"hub.job"}},
-	{"job lost by the hub", "e1", "at 20s restart hub", []string{"hub.dispatch", "hub.post"}},
-	{"dropped callbacks", "e1", "fault callback deliver drop", []string{"hub.dispatch", "redis.accept"}},
-	{"adopted dispatch", "e1", "fault redis mark crash when=after nth=1 on=e2", []string{"redis.adopt", "redis.admit", "redis.finish"}},
-	{"lost dispatch", "e1", "fault redis admit crash when=after nth=1 on=e2", []string{"redis.adopt", "hub.clear", "redis.finish"}},
-	{"orphan completion marker", "e1", `preload hash "animastor:task-done:image:b1:c1:s1:u1:1" generation=1 fence=1 dispatch=gone at=1`, []string{"redis.release"}},
-	{"receipt left over", "e1", `preload hash "animastor:receipt:image:b1:c1:s1:u1:1" generation=1 fence=1 dispatch=gone payload=p at=1`, []string{"redis.forget", "hub.clear"}},
-	{"no worker at first", "e1", "fault hub post busy nth=1..2", []string{"redis.begin", "redis.finish"}},
-	{"failed job", "e1", "fault worker run oom nth=1", []string{"redis.accept", "redis.finish"}},
-	{"state lost", "e1", "at 300ms evict redis asset-state b1/c1/s1", []string{"redis.restore"}},
-	{"asked for again", "api", "at 20s regenerate b1", []string{"redis.intent", "hub.clear"}},
+	{"lost post", "image", "e1", "fault hub post lost nth=1", []string{"hub.job"}},
+	{"job lost by the hub", "image", "e1", "at 20s restart hub", []string{"hub.dispatch", "hub.post"}},
+	{"dropped callbacks", "image", "e1", "fault callback deliver drop", []string{"hub.dispatch", "redis.accept"}},
+	{"adopted dispatch", "image", "e1", "fault redis mark crash when=after nth=1 on=e2", []string{"redis.adopt", "redis.admit", "redis.finish"}},
+	{"lost dispatch", "image", "e1", "fault redis admit crash when=after nth=1 on=e2", []string{"redis.adopt", "hub.clear", "redis.finish"}},
+	{"orphan completion marker", "image", "e1", `preload hash "animastor:task-done:image:b1:c1:s1:u1:1" generation=1 fence=1 dispatch=gone at=1`, []string{"redis.release"}},
+	{"receipt left over", "image", "e1", `preload hash "animastor:receipt:image:b1:c1:s1:u1:1" generation=1 fence=1 dispatch=gone payload=p at=1`, []string{"redis.forget", "hub.clear"}},
+	{"no worker at first", "image", "e1", "fault hub post busy nth=1..2", []string{"redis.begin", "redis.finish"}},
+	{"failed job", "image", "e1", "fault worker run oom nth=1", []string{"redis.accept", "redis.finish"}},
+	{"state lost", "image", "e1", "at 300ms evict redis asset-state b1/c1/s1", []string{"redis.restore"}},
+	{"asked for again", "image", "api", "at 20s regenerate b1", []string{"redis.intent", "hub.clear"}},
+	{"all layers", "audio,image,video", "e1", "", []string{"redis.begin", "hub.post", "redis.claim", "media.merge", "redis.finish"}},
+	{"merge fails at first", "audio", "e1", "fault media merge refuse nth=1", []string{"media.merge", "redis.hgetall"}},
+	{"failed group", "image,video", "e1", "fault worker run b1/c1/s1:video/g1 oom nth=1", []string{"media.merge", "redis.accept"}},
+	{"new pictures in mid-video", "image,video", "e1", "at 75s regenerate b1/c1/s1:image", []string{"media.merge", "redis.begin"}},
+	{"all layers asked for again", "audio,image,video", "api", "at 20s regenerate b1", []string{"redis.intent", "hub.clear"}},
 }
 
 // point is a call of a life: one at which its victim is stopped.
@@ -129,20 +135,23 @@ func matrix(t *testing.T, calls, atLeast int, stop func(l life, p point, when st
 
 // text is the life as a scenario, with what befalls the victim.
 func (l life) text(seed int, stop string, run time.Duration) []byte {
+	var workers, slots strings.Builder
+	for _, kind := range strings.Split(l.stages, ",") {
+		fmt.Fprintf(&workers, "workers  %s=2 job=20s..60s\n", kind)
+		fmt.Fprintf(&slots, "expect   slots   %s = 0\n", kind)
+	}
 	f, err := syntax.Parse("life.sim", fmt.Appendf(nil, `scenario %q seed=%d
-book     b1 units=2
-workers  image=2 job=20s..60s
-engines  2
+book     b1 stages=%s units=2 segments=2 groups=2
+%sengines  2
 %s%s
 request  b1
 run      %s
 settle   within=30m
-expect   state   b1/*:image = ready
-expect   leased  b1/*:image = no
-expect   jobs    b1/*:image = 0
-expect   slots   image = 0
-expect   indexed b1/* = no within=1m
-`, l.name, seed, stop, l.extra, run))
+expect   state   b1/*:* = ready
+expect   leased  b1/*:* = no
+expect   jobs    b1/*:* = 0
+%sexpect   indexed b1/* = no within=1m
+`, l.name, seed, l.stages, &workers, stop, l.extra, run, &slots))
 	if err != nil {
 		panic(err)
 	}

@@ -12,8 +12,8 @@ import (
 
 // Shape bounds a world. Books, Chapters, Scenes, Units and Engines are at least 1.
 type Shape struct {
-	Books, Chapters, Scenes, Units int // at most: chapters of a book, scenes of a chapter, units of a scene
-	Engines, Workers               int // at most
+	Books, Chapters, Scenes, Units int // at most: chapters of a book, scenes of a chapter, units (segments, groups) of a scene
+	Engines, Workers               int // at most; workers of each stage
 	Intents, Faults, Troubles      int // statements at most; a trouble is a crash, a pause, an eviction, …
 	Minutes                        int // the run, at most, without the settling; at least 2
 }
@@ -22,8 +22,8 @@ type Shape struct {
 var Default = Shape{Books: 3, Chapters: 2, Scenes: 3, Units: 3, Engines: 3, Workers: 4, Intents: 8, Faults: 6, Troubles: 5, Minutes: 30}
 
 // settleWithin is what a world may need once it is healed: every token of a retry
-// budget spent on jobs that end by their progress deadline (25 min), and some more.
-const settleWithin = 6 * time.Hour
+// budget spent on jobs that end by their progress deadline (15, 25 and 65 min), and some more.
+const settleWithin = 12 * time.Hour
 
 // Seed is the world of a number: drawn from Stream(n) in the Default shape, and to
 // be run with the seed n.
@@ -47,6 +47,7 @@ type drawer struct {
 	shape   Shape
 	text    strings.Builder
 	books   []book
+	kinds   []string // stages that some book has
 	engines int
 	end     int // of the run, in seconds
 }
@@ -95,7 +96,9 @@ func seconds(n int) string { return strconv.Itoa(n) + "s" }
 // setUp writes what stands before anything happens.
 func (d *drawer) setUp() {
 	d.drawBooks()
-	d.line("workers  image=%d job=%s", d.Intn(d.shape.Workers+1), d.jobTime())
+	for _, kind := range d.kinds {
+		d.line("workers  %s=%d job=%s", kind, d.Intn(d.shape.Workers+1), d.jobTime())
+	}
 	d.engines = between(d, 1, d.shape.Engines)
 	d.line("engines  %d", d.engines)
 	if rarely(d, 4) {
@@ -105,7 +108,7 @@ func (d *drawer) setUp() {
 		d.line("config   %s", d.setting())
 	}
 	if rarely(d, 2) {
-		d.line("latency  %s", pick(d, "redis=1ms..200ms", "content=1ms..3s", "content=100ms..3s artifacts=1ms..3s", "hub=10ms..2s", "callback=1s..30s", "redis=1ms..50ms hub=100ms..8s", "none"))
+		d.line("latency  %s", pick(d, "redis=1ms..200ms", "content=1ms..3s", "content=100ms..3s artifacts=1ms..3s", "media=1s..40s", "hub=10ms..2s", "callback=1s..30s", "redis=1ms..50ms hub=100ms..8s", "none"))
 	}
 }
 
@@ -116,9 +119,13 @@ func (d *drawer) hubWays() string {
 }
 
 func (d *drawer) setting() string {
-	return pick(d, "slots.image=1", "slots.image=2", "slots.image=1 tick=2s", "tick=15s", "budget.image=2 refill.image=1m", "lease.image=10m",
-		"window=1", "window=2", "window=2 slots.image=1")
+	kind := d.kind()
+	return strings.ReplaceAll(pick(d, "slots.KIND=1", "slots.KIND=2", "slots.KIND=1 tick=2s", "tick=15s", "budget.KIND=2 refill.KIND=1m", "lease.KIND=10m",
+		"window=1", "window=2", "window=2 slots.KIND=1"), "KIND", kind)
 }
+
+// kind draws one of the stages of the world.
+func (d *drawer) kind() string { return pick(d, d.kinds...) }
 
 // intent writes something that a user or an operator asks for.
 func (d *drawer) intent() {
@@ -131,8 +138,11 @@ func (d *drawer) intent() {
 		levels = []int{sceneLevel}
 	}
 	path := d.path(levels...)
-	if verb == "request" && rarely(d, 4) {
+	switch {
+	case verb == "request" && rarely(d, 4):
 		path += " force=yes"
+	case verb == "edit" && rarely(d, 3):
+		path += fmt.Sprintf(" %s", pick(d, "segments=0", "segments=1", "segments=2", "groups=1", "groups=2"))
 	}
 	if rarely(d, 10) {
 		d.line("every %s until %s %s %s", pick(d, "90s", "20s", "5s"), seconds(between(d, 1, d.end)), verb, path)
@@ -146,11 +156,15 @@ func (d *drawer) intent() {
 func (d *drawer) finale() {
 	d.line("run      %s", seconds(d.end))
 	d.line("")
-	d.line("workers  image=0")
-	d.line("workers  image=%d job=%s", between(d, 1, max(1, d.shape.Workers)), d.jobTime())
+	for _, kind := range d.kinds {
+		d.line("workers  %s=0", kind)
+		d.line("workers  %s=%d job=%s", kind, between(d, 1, max(1, d.shape.Workers)), d.jobTime())
+	}
 	d.line("settle   within=%s", settleWithin)
-	d.line("expect   state   *:image != generating")
-	d.line("expect   leased  *:image = no")
-	d.line("expect   slots   image = 0")
+	d.line("expect   state   *:* != generating")
+	d.line("expect   leased  *:* = no")
+	for _, kind := range d.kinds {
+		d.line("expect   slots   %s = 0", kind)
+	}
 	d.line("expect   indexed * = no within=3m")
 }

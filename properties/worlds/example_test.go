@@ -18,7 +18,7 @@ func ExampleDraw() {
 	fmt.Print(string(syntax.Format(worlds.Draw(plain{}, worlds.Default))))
 	// Output:
 	// scenario "world 1" seed=1
-	// book     b1 chapters=c1 scenes=s1 units=1
+	// book     b1 chapters=c1 scenes=s1 stages=image units=1
 	// workers  image=0 job=20s..60s
 	// engines  1
 	// request  b1
@@ -26,9 +26,9 @@ func ExampleDraw() {
 	//
 	// workers  image=0
 	// workers  image=1 job=20s..60s
-	// settle   within=6h0m0s
-	// expect   state   *:image != generating
-	// expect   leased  *:image = no
+	// settle   within=12h0m0s
+	// expect   state   *:* != generating
+	// expect   leased  *:* = no
 	// expect   slots   image = 0
 	// expect   indexed * = no within=3m
 }

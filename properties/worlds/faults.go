@@ -20,6 +20,7 @@ var services = []struct {
 	{"worker", []string{"run"}},
 	{"content", []string{"scene", "*"}},
 	{"artifacts", []string{"stat", "put"}},
+	{"media", []string{"merge"}},
 }
 
 // effectsOf lists what can become of a call of a service.
@@ -81,7 +82,7 @@ func (d *drawer) process(crash bool, service string) string {
 		return ""
 	}
 	if service == "hub" && rarely(d, 3) {
-		return fmt.Sprintf("image-%d", between(d, 1, max(1, d.shape.Workers)))
+		return fmt.Sprintf("%s-%d", d.kind(), between(d, 1, max(1, d.shape.Workers)))
 	}
 	return d.engine()
 }
@@ -141,7 +142,7 @@ func (d *drawer) trouble() {
 	case 2:
 		d.at("restart %s", pick(d, d.engine(), "hub"))
 	case 3:
-		d.at("workers image=%d job=%s", d.Intn(d.shape.Workers+1), d.jobTime())
+		d.at("workers %s=%d job=%s", d.kind(), d.Intn(d.shape.Workers+1), d.jobTime())
 	case 4:
 		d.at("clock %s offset=%s", d.engine(), pick(d, "1s", "-1s", "30s", "-30s"))
 	case 5:

@@ -17,9 +17,12 @@ var hostile = []string{
 
 // book is a book of the world, with the ids as written.
 type book struct {
-	id               string
-	chapters, scenes []string
+	id                       string
+	chapters, scenes, stages []string
 }
+
+// layers are the sets of stages that a book can have. One in two has all of them.
+var layers = []string{"image", "audio,image,video", "audio,image,video", "audio,image,video", "audio", "image,video", "audio,video"}
 
 // drawBooks writes the books. Two of three have plain ids.
 func (d *drawer) drawBooks() {
@@ -34,12 +37,33 @@ func (d *drawer) drawBooks() {
 		}
 		b.chapters = d.names(odd, "c", d.shape.Chapters)
 		b.scenes = d.names(odd, "s", d.shape.Scenes)
+		b.stages = strings.Split(pick(d, layers...), ",")
 		d.books = append(d.books, b)
-		d.line("book     %s chapters=%s scenes=%s units=%d%s", b.id, strings.Join(b.chapters, ","), strings.Join(b.scenes, ","),
-			between(d, 1, d.shape.Units), pick(d, "", "", "", " state=pending", " state=ready", " state=dirty", " state=failed"))
+		d.line("book     %s chapters=%s scenes=%s stages=%s%s%s", b.id, strings.Join(b.chapters, ","), strings.Join(b.scenes, ","),
+			strings.Join(b.stages, ","), d.parts(b), pick(d, "", "", "", " state=pending", " state=ready", " state=dirty", " state=failed"))
+		for _, kind := range b.stages {
+			if !slices.Contains(d.kinds, kind) {
+				d.kinds = append(d.kinds, kind)
+			}
+		}
 	}
 	one()
 	d.Repeat(d.shape.Books-1, one)
+	slices.Sort(d.kinds)
+}
+
+// parts draws what the scenes of a book are made of. A scene has a unit for each group, for
+// a group is a run of units; one without segments has no speech.
+func (d *drawer) parts(b book) string {
+	units := between(d, 1, d.shape.Units)
+	text := " units=" + strconv.Itoa(units)
+	if slices.Contains(b.stages, "audio") {
+		text += " segments=" + strconv.Itoa(pick(d, between(d, 1, d.shape.Units), 1, 0))
+	}
+	if slices.Contains(b.stages, "video") {
+		text += " groups=" + strconv.Itoa(between(d, 1, units))
+	}
+	return text
 }
 
 func (d *drawer) known(id string) bool {
@@ -91,7 +115,7 @@ func (d *drawer) path(levels ...int) string {
 		path = b.id + "/" + chapter + "/" + part(pick(d, b.scenes...))
 	}
 	if level == stageLevel {
-		path += ":image"
+		path += ":" + pick(d, b.stages...)
 	}
 	return path
 }

@@ -16,7 +16,9 @@ func Replicas(n uint64) *syntax.File {
 	name := fmt.Sprintf("replicas %d", n)
 	d.line("scenario %q seed=%d", name, n)
 	d.drawBooks()
-	d.line("workers  image=%d job=%s", between(d, 1, shape.Workers), d.jobTime())
+	for _, kind := range d.kinds {
+		d.line("workers  %s=%d job=%s", kind, between(d, 1, shape.Workers), d.jobTime())
+	}
 	d.line("engines  2")
 	if rarely(d, 3) {
 		d.line("config   %s", d.setting())
@@ -80,7 +82,7 @@ func (d *drawer) upset() {
 	case 5, 6:
 		d.at("evict redis %s %s", pick(d, derived...), d.path(stageLevel))
 	case 7:
-		d.at(`evict "animastor:runtime:slots:image"`)
+		d.at("evict %q", "animastor:runtime:slots:"+d.kind())
 	case 8:
 		d.at("evict %q", pick(d, "animastor:runtime:scheduler-lock", "animastor:cleanup-lock"))
 	}

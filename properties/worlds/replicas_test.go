@@ -11,7 +11,7 @@ import (
 	"github.com/animastor/orchestra/scenarios/lang"
 )
 
-var replicas = flag.Uint64("worlds.replicas", 60, "run the worlds of two replicas of the seeds from 0 up to this one; `make worlds` runs 500")
+var replicas = flag.Uint64("worlds.replicas", 40, "run the worlds of two replicas of the seeds from 0 up to this one; `make worlds` runs 500")
 
 // Two replicas that crash, stand still and have clocks of their own, beside a Redis that
 // fails over, evicts, runs out of memory and loses answers.

@@ -31,7 +31,7 @@ func TestPropertiesHoldInRandomWorlds(t *testing.T) {
 	})
 }
 
-var seeds = flag.Uint64("worlds.seeds", 200, "run the worlds of the seeds from 0 up to this one")
+var seeds = flag.Uint64("worlds.seeds", 120, "run the worlds of the seeds from 0 up to this one")
 
 // The worlds of the first seeds, and more of them with -worlds.seeds=10000.
 func TestPropertiesHoldInWorldsBySeed(t *testing.T) {
