@@ -302,6 +302,12 @@ func TestFinishOnce(t *testing.T) {
 			b.redis.Evict(keys.AssetState(s1.SceneID))
 			b.set.Rest()
 		}, ""},
+		{"taken back by a failover, and begun again", func(b *bench) {
+			b.begin(s1, "d1", 1)
+			b.redis.DB().HDel(keys.AssetState(s1.SceneID), "image.dispatch")
+			b.set.Failover([]string{keys.AssetState(s1.SceneID)})
+			b.begin(s1, "d1", 1)
+		}, ""},
 	})
 }
 
