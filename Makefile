@@ -10,6 +10,7 @@ FUZZTIME   ?= 10s
 BENCHCOUNT ?= 6
 SEEDS      ?= 20
 WORLDS     ?= 500
+COVER      ?= 90
 REDIS      ?= $(shell command -v redis-server || echo redis-server)
 POSTGRES   ?= $(or $(shell command -v postgres || ls -d /usr/lib/postgresql/*/bin/postgres 2>/dev/null | sort -V | tail -n 1),postgres)
 PLANT      ?=
@@ -56,6 +57,11 @@ twice: ## run every scenario twice for SEEDS seeds and compare the traces
 worlds: ## run WORLDS random worlds of each kind, with every property
 	go test -count=1 -run InWorlds ./properties/worlds -worlds.seeds=$(WORLDS) -worlds.replicas=$(WORLDS)
 
+.PHONY: sweep
+sweep: SEEDS := $(if $(filter file,$(origin SEEDS)),200,$(SEEDS))
+sweep: ## run a whole book under faults of every service, for SEEDS seeds (200)
+	go test -count=1 -timeout 1h -run InSweeps ./properties/worlds -worlds.sweeps=$(SEEDS)
+
 .PHONY: lint
 lint: ## check format, go.mod, vet, simcheck and staticcheck
 	unformatted=$$(gofmt -l .); test -z "$$unformatted" || { echo "run gofmt -w on: $$unformatted"; exit 1; }
@@ -79,9 +85,13 @@ bench: ## run the benchmarks BENCHCOUNT times, for benchstat
 	go test -run '^$$' -bench . -benchmem -count $(BENCHCOUNT) ./...
 
 .PHONY: cover
-cover: ## write coverage.out and print the total
-	go test -coverprofile=coverage.out -coverpkg=./... ./...
-	go tool cover -func=coverage.out | tail -n 1
+cover: ## list the functions of engine/ that scenarios and properties do not run whole; fail below COVER percent
+	data=$$(mktemp -d); trap 'rm -rf "$$data"' EXIT; mkdir "$$data/cover"; \
+	go build -cover -coverpkg=./engine/... -o "$$data/sim" ./cmd/sim; \
+	GOCOVERDIR="$$data/cover" "$$data/sim" run scenarios/... | tail -n 1; \
+	go test -count=1 -run PropertiesHold -coverpkg=./engine/... ./properties/worlds -args -test.gocoverdir="$$data/cover"; \
+	go tool covdata textfmt -i="$$data/cover" -o coverage.out; \
+	go tool cover -func=coverage.out | awk -v least=$(COVER) '$$3 != "100.0%" { print } /^total:/ { bad = $$3 + 0 < least } END { exit bad }'
 
 .PHONY: docs
 docs: ## rewrite the generated pages of docs/

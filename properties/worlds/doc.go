@@ -4,8 +4,9 @@
 // must hold on the way is the business of package properties; a drawn scenario
 // adds what must hold of any world at rest.
 //
-// There are two kinds: Draw and Seed take from everything, Replicas sets two replicas
-// against their own deaths, pauses and clocks and against a Redis that forgets.
+// There are three kinds: Draw and Seed take from everything, Replicas sets two replicas
+// against their own deaths, pauses and clocks and against a Redis that forgets, and Sweep
+// has one whole book, and faults of every service.
 //
 // A world is text. What fails is a scenario file like any other: it can be read,
 // replayed by `sim run`, cut down by hand and kept.

@@ -8,11 +8,8 @@ import (
 	"github.com/animastor/orchestra/scenarios/lang"
 )
 
-// services are the calls that a fault can hit, by service; `*` is any of them.
-var services = []struct {
-	name  string
-	verbs []string
-}{
+// services are the calls that a fault can hit.
+var services = []service{
 	{"redis", []string{"begin", "finish", "admit", "mark", "accept", "claim", "renew", "adopt", "intent", "retire", "release",
 		"forget", "undefer", "drain", "order", "slide", "conclude", "pipeline", "lrange", "hgetall", "*"}},
 	{"hub", []string{"post", "post", "clear", "dispatch", "job", "workers", "claim", "heartbeat", "progress", "result", "*"}},
@@ -28,9 +25,17 @@ func effectsOf(service string) []*lang.FaultEffect {
 	return slices.DeleteFunc(lang.Effects(), func(e *lang.FaultEffect) bool { return e.Service != "" && e.Service != service })
 }
 
+// service is one whose calls a fault can hit.
+type service struct {
+	name  string
+	verbs []string // `*` is any of them
+}
+
 // fault writes a fault of the plan.
-func (d *drawer) fault() {
-	service := pick(d, services...)
+func (d *drawer) fault() { d.faultOf(pick(d, services...)) }
+
+// faultOf writes a fault of a service.
+func (d *drawer) faultOf(service service) {
 	verb := pick(d, service.verbs...)
 	effect := pick(d, effectsOf(service.name)...)
 	parts := []string{"fault", service.name, verb}
