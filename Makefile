@@ -89,7 +89,7 @@ cover: ## list the functions of engine/ that scenarios and properties do not run
 	data=$$(mktemp -d); trap 'rm -rf "$$data"' EXIT; mkdir "$$data/cover"; \
 	go build -cover -coverpkg=./engine/... -o "$$data/sim" ./cmd/sim; \
 	GOCOVERDIR="$$data/cover" "$$data/sim" run scenarios/... | tail -n 1; \
-	go test -count=1 -run PropertiesHold -coverpkg=./engine/... ./properties/worlds -args -test.gocoverdir="$$data/cover"; \
+	go test -count=1 -timeout 1h -run PropertiesHold -coverpkg=./engine/... ./properties/worlds -args -test.gocoverdir="$$data/cover"; \
 	go tool covdata textfmt -i="$$data/cover" -o coverage.out; \
 	go tool cover -func=coverage.out | awk -v least=$(COVER) '$$3 != "100.0%" { print } /^total:/ { bad = $$3 + 0 < least } END { exit bad }'
 

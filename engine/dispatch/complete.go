@@ -18,9 +18,38 @@ import (
 // account, on any replica and as often as it comes. accept answers duplicates, and
 // claim lets one caller end the dispatch (design 5.4.13).
 func (d *Dispatcher) Complete(ctx context.Context, r ports.JobResult) error {
+	l, err := d.accept(ctx, r)
+	if l != nil {
+		d.settle(ctx, l)
+	}
+	return err
+}
+
+// CompleteStatus takes the result of a job from the hub's own account of it. What that
+// leads to is the business of another task: a merge may hang, and the caller has more
+// dispatches to see to.
+func (d *Dispatcher) CompleteStatus(ctx context.Context, s ports.JobStatus) error {
+	l, err := d.accept(ctx, resultOf(s))
+	if l == nil {
+		return err
+	}
+	d.Runtime.Go(ctx, "settle", func(ctx context.Context) {
+		panicked := d.Runtime.Isolate(func() error {
+			d.settle(ctx, l)
+			return nil
+		})
+		if panicked != nil {
+			d.trouble(l.stage.SceneID, "settle", panicked)
+		}
+	})
+	return nil
+}
+
+// accept takes a result, and returns its dispatch if no other result of it is to come.
+func (d *Dispatcher) accept(ctx context.Context, r ports.JobResult) (*live, error) {
 	id := r.StageID()
 	if err := validResult(r); err != nil {
-		return err
+		return nil, err
 	}
 	a := store.AcceptArgs{Stage: id, Dispatch: r.DispatchID, Fence: r.Fence, Generation: r.Generation, Job: r.JobID,
 		State: done, Result: r.Artifact}
@@ -29,28 +58,18 @@ func (d *Dispatcher) Complete(ctx context.Context, r ports.JobResult) error {
 	}
 	accepted, err := d.Store.Accept(ctx, a)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	d.Observer.Observe(ports.Result{Stage: id, Dispatch: r.DispatchID, Job: r.JobID, Verdict: string(accepted.Verdict)})
 	last := accepted.Verdict == store.Last || accepted.Verdict == store.Duplicate && accepted.Left == 0
 	if !last {
-		return nil
+		return nil, nil
 	}
 	view, err := d.Store.ReadStage(ctx, id)
-	if err != nil {
-		return err
+	if err != nil || view.Dispatch != r.DispatchID {
+		return nil, err
 	}
-	if view.Dispatch != r.DispatchID {
-		return nil
-	}
-	l := &live{stage: id, dispatch: r.DispatchID, generation: r.Generation, fence: r.Fence, version: view.Version, floor: view.Floor, holder: d.holder}
-	d.settle(ctx, l)
-	return nil
-}
-
-// CompleteStatus takes the result of a job from the hub's own account of it.
-func (d *Dispatcher) CompleteStatus(ctx context.Context, s ports.JobStatus) error {
-	return d.Complete(ctx, resultOf(s))
+	return &live{stage: id, dispatch: r.DispatchID, generation: r.Generation, fence: r.Fence, version: view.Version, floor: view.Floor, holder: d.holder}, nil
 }
 
 // validResult refuses at the door what no job of this engine can have led to.
@@ -81,7 +100,7 @@ func resultOf(s ports.JobStatus) ports.JobResult {
 // of this process and of all (H-09); a proof that is unknown leaves the dispatch live, and
 // it is tried again.
 func (d *Dispatcher) settle(ctx context.Context, l *live) {
-	if _, busy := d.settling.LoadOrStore(l.dispatch, true); busy {
+	if _, l.taken = d.settling.LoadOrStore(l.dispatch, true); l.taken {
 		return
 	}
 	defer d.settling.Delete(l.dispatch)
@@ -90,10 +109,13 @@ func (d *Dispatcher) settle(ctx context.Context, l *live) {
 		d.trouble(l.stage.SceneID, "claim", err)
 		return
 	}
-	if verdict != store.OK {
-		if verdict == store.Finished {
-			l.ended.Store(true)
-		}
+	switch verdict {
+	case store.OK:
+	case store.Finished:
+		l.ended.Store(true)
+		return
+	default:
+		l.taken = true
 		return
 	}
 	jobs, err := d.Store.Jobs(ctx, l.dispatch)

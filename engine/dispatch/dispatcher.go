@@ -102,6 +102,7 @@ type live struct {
 	progress int64
 	seen     time.Time
 
+	taken    bool      // another task was settling it when this one last would have
 	unmerged time.Time // since when its file cannot be put together; zero: it was not tried, or stands
 }
 

@@ -82,7 +82,7 @@ func (d *Dispatcher) watch(ctx context.Context, l *live) {
 // interval is the time to the next look.
 func (d *Dispatcher) interval(l *live) time.Duration {
 	switch {
-	case l.count(unknown, posting) > 0:
+	case l.count(unknown, posting) > 0, l.taken: // a merge that hangs must not keep who counts its time away
 		return roundEvery
 	case l.count(outstanding) > 0:
 		return retryEvery
@@ -176,7 +176,7 @@ func (d *Dispatcher) poll(ctx context.Context, l *live) {
 			j.reason = outcome.Lost
 			d.mark(ctx, l, j, outstanding)
 		case s.Result != nil:
-			if err := d.CompleteStatus(ctx, s); err != nil {
+			if err := d.Complete(ctx, resultOf(s)); err != nil {
 				d.trouble(l.stage.SceneID, "complete", err)
 			}
 		case s.State == ports.JobRunning:
