@@ -31,22 +31,27 @@ type timer struct {
 // in an order that depends on what went in before, and on nothing else.
 type eventHeap []event
 
-func (h *eventHeap) push(e event) {
-	*h = append(*h, e)
-	h.up(len(*h)-1, &e)
+// open makes room for an event that is due at an instant and returns its place, for the
+// caller to fill with the rest: an event copied right after it was written waits for its own bytes.
+func (h *eventHeap) open(at int64, tie uint64) *event {
+	*h = append(*h, event{})
+	due := event{at: at, tie: tie}
+	e := &(*h)[h.rise(len(*h)-1, &due)]
+	e.at, e.tie = at, tie
+	return e
 }
 
-// up moves the hole at i towards the root until e fits in.
-func (h eventHeap) up(i int, e *event) {
-	for i > 0 {
-		parent := (i - 1) / 4
+// rise moves the hole towards the root until e fits in, and returns where it is then.
+func (h eventHeap) rise(hole int, e *event) int {
+	for hole > 0 {
+		parent := (hole - 1) / 4
 		if e.before(&h[parent]) == 0 {
 			break
 		}
-		h[i] = h[parent]
-		i = parent
+		h[hole] = h[parent]
+		hole = parent
 	}
-	h[i] = *e
+	return hole
 }
 
 // drop removes the first event. The hole that it leaves goes all the way down, and
@@ -73,7 +78,7 @@ func (h *eventHeap) drop() {
 		hole = least
 	}
 	if n > 0 {
-		s.up(hole, last)
+		s[s.rise(hole, last)] = *last
 	}
 	last.task, last.timer = nil, nil // for the garbage collector
 }

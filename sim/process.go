@@ -153,11 +153,20 @@ func (p *Process) Isolate(fn func() error) error { return isolate(fn) }
 // Sleep waits for d of virtual time, or until ctx ends; then it returns ctx's error.
 func (p *Process) Sleep(ctx context.Context, d time.Duration) error {
 	t := p.w.task()
+	if c, ok := ctx.(*Context); ok && c.endless { // the common wait, which nothing ends early
+		p.w.schedule(p.w.now+int64(max(d, 0)), t.counter, t, nil)
+		t.park()
+		return nil
+	}
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	p.w.schedule(p.w.now+int64(max(d, 0)), t.counter, t, nil)
-	t.waitOn(ctx)
+	if c := ending(ctx); c != nil {
+		t.parkUntil(c)
+	} else {
+		t.park()
+	}
 	return ctx.Err()
 }
 
@@ -203,7 +212,11 @@ func (g *Group) Wait(ctx context.Context) error {
 			return err
 		}
 		g.waiters = append(g.waiters, t)
-		t.waitOn(ctx)
+		if c := ending(ctx); c != nil {
+			t.parkUntil(c)
+		} else {
+			t.park()
+		}
 	}
 	return nil
 }

@@ -24,6 +24,8 @@ type Task struct {
 	done    bool
 	exited  bool
 
+	goroutine, stack uintptr // for prefetch
+
 	name  string // incarnation/task
 	group *Group
 	stop  func()
@@ -36,7 +38,7 @@ func newTask(inc *incarnation, name string, ctx context.Context, fn func(context
 	t := &Task{w: w, inc: inc, name: inc.name + "/" + name}
 	t.counter = w.counter(t.name)
 	t.resume, t.stop = iter.Pull(func(yield func(struct{}) bool) {
-		t.yield = yield
+		t.yield, t.goroutine = yield, goroutine()
 		t.main(ctx, fn)
 	})
 	return t
@@ -137,18 +139,9 @@ func (t *Task) park() {
 	}
 }
 
-// waitOn parks the task until its event is due or ctx ends.
-func (t *Task) waitOn(ctx context.Context) {
-	if c := ending(ctx); c != nil {
-		t.waitOnBoth(c)
-		return
-	}
-	t.park()
-}
-
-// waitOnBoth is apart from waitOn, so that a wait that nothing can end early has no
-// deferred call, and a small frame.
-func (t *Task) waitOnBoth(c *Context) {
+// parkUntil parks the task until its event is due or c ends. A wait that nothing can
+// end early has no deferred call, and no frame but its own.
+func (t *Task) parkUntil(c *Context) {
 	c.addWaiter(t)
 	defer c.removeWaiter(t)
 	t.park()

@@ -48,7 +48,6 @@ type World struct {
 	inFlight  int
 	exited    []*Task // tasks that called runtime.Goexit
 	closed    bool
-	warmth    uint32 // keeps warmUp from being optimized away
 }
 
 // counter numbers the events of one task name; its hash is mixed into each tie.
@@ -223,11 +222,10 @@ func (w *World) handle(end int64, limit int) (n int) {
 	return n
 }
 
-// warmUp reads from the task that is likely to wake next, so that its memory is on its
-// way while this one runs. With 10,000 tasks a wake-up is a row of cache misses.
+// warmUp fetches the memory of the task that is likely to wake next, while this one runs.
 func (w *World) warmUp() {
-	if len(w.heap) > 0 && w.heap[0].task != nil {
-		w.warmth += w.heap[0].task.gen
+	if len(w.heap) > 0 {
+		prefetch(w.heap[0].task) // nil for a timer
 	}
 }
 
@@ -271,9 +269,10 @@ func (w *World) counter(name string) *counter {
 
 func (w *World) schedule(at int64, c *counter, t *Task, f *timer) {
 	c.n++
-	e := event{at: at, tie: mix(c.hash + c.n*0x9e3779b97f4a7c15), task: t, timer: f}
+	e := w.heap.open(at, mix(c.hash+c.n*0x9e3779b97f4a7c15))
+	e.task, e.timer, e.gen = t, f, 0
 	if t != nil {
 		e.gen = t.gen
+		t.stack = stack()
 	}
-	w.heap.push(e)
 }
