@@ -30,11 +30,16 @@ type Config struct {
 	// Window is how many scenes of a book may be under way at once for what was asked of it;
 	// 0: all.
 	Window int
+	// Versioned says that pictures are published in the pointer store, and that their
+	// dirty marks, the stamps of accepted versions and the tombstones of books stand there.
+	// Without it the store is never called.
+	Versioned bool
 	// Profiles replaces the limits of a stage, by name.
 	Profiles map[string]asset.Profile
 }
 
-// Deps are the parts of the world that an engine needs. The last three may be nil.
+// Deps are the parts of the world that an engine needs. All are required, but for the last
+// three, and Pointers without Config.Versioned.
 type Deps struct {
 	Runtime   ports.Runtime
 	Redis     redis.UniversalClient // the engine's own: it gets a hook
@@ -42,6 +47,7 @@ type Deps struct {
 	Content   ports.Content
 	Artifacts ports.Artifacts
 	Media     ports.Media
+	Pointers  ports.Pointers
 	Observer  ports.Observer
 	// Placeholders and Timings serve the audio stage beside its work; nil: there is no
 	// silence before the audio stands, and nobody is told when a picture is shown.
@@ -71,6 +77,9 @@ func New(cfg Config, deps Deps) *Engine {
 	if deps.Runtime == nil || deps.Redis == nil || deps.Hub == nil || deps.Content == nil || deps.Artifacts == nil || deps.Media == nil || deps.Observer == nil {
 		panic("engine: New needs every field of Deps")
 	}
+	if cfg.Versioned != (deps.Pointers != nil) {
+		panic("engine: Deps.Pointers and Config.Versioned go together")
+	}
 	if cfg.Tick == 0 {
 		cfg.Tick = 5 * time.Second
 	}
@@ -81,12 +90,15 @@ func New(cfg Config, deps Deps) *Engine {
 		cfg.Outbox = 5 * time.Second
 	}
 	bounded := deadlines{deps.Runtime, deps.Content, deps.Artifacts, deps.Media}
+	if cfg.Versioned {
+		deps.Pointers = pointers{bounded, deps.Pointers}
+	}
 	deps.Redis.AddHook(bounded)
 	deps.Content, deps.Artifacts, deps.Media = bounded, bounded, bounded
 	recorder := metrics.New(deps.Observer)
 	deps.Observer = recorder
 	e := &Engine{cfg: cfg, deps: deps, store: store.New(deps.Redis), recorder: recorder}
-	image := &stage.Image{Artifacts: deps.Artifacts}
+	image := &stage.Image{Artifacts: deps.Artifacts, Pointers: deps.Pointers}
 	executors := []stage.Stage{ // in the order of asset.Stages
 		&stage.Audio{Artifacts: deps.Artifacts, Media: deps.Media, Placeholders: deps.Placeholders, Timings: deps.Timings},
 		image,
@@ -96,7 +108,7 @@ func New(cfg Config, deps Deps) *Engine {
 		e.stages = append(e.stages, s.Name())
 	}
 	holder := deps.Runtime.Token()
-	e.dispatch = dispatch.New(dispatch.Deps{Runtime: deps.Runtime, Store: e.store, Hub: deps.Hub, Content: deps.Content,
+	e.dispatch = dispatch.New(dispatch.Deps{Runtime: deps.Runtime, Store: e.store, Hub: deps.Hub, Content: deps.Content, Pointers: deps.Pointers,
 		Observer: deps.Observer, Stages: executors, Profile: cfg.profile}, holder)
 	e.window = window.New(e.dispatch, cfg.Window)
 	e.schedule = schedule.New(e.dispatch, e.stages, deps.Consumer != nil, holder,
@@ -197,11 +209,24 @@ func (e *Engine) follow(ctx context.Context, book string, wait time.Duration) {
 // not be read.
 var ErrPassIncomplete = reconcile.ErrPassIncomplete
 
+// ErrPassSuspicious is what Reconcile returns if it would make most of what is ready again.
+var ErrPassSuspicious = reconcile.ErrPassSuspicious
+
 // Reconcile looks for what no tick and no callback will find, and repairs it (package
 // reconcile). A panic in it is isolated and returned.
-func (e *Engine) Reconcile(ctx context.Context) (report ports.Reconciled, err error) {
+func (e *Engine) Reconcile(ctx context.Context) (ports.Reconciled, error) {
+	return e.reconcile(ctx, e.pass.Pass)
+}
+
+// ForceReconcile is a Reconcile that does what it would find suspicious: an operator has
+// seen to it that the artifacts are gone.
+func (e *Engine) ForceReconcile(ctx context.Context) (ports.Reconciled, error) {
+	return e.reconcile(ctx, e.pass.Force)
+}
+
+func (e *Engine) reconcile(ctx context.Context, pass func(context.Context) (ports.Reconciled, error)) (report ports.Reconciled, err error) {
 	panicked := e.deps.Runtime.Isolate(func() error {
-		report, err = e.pass.Pass(ctx)
+		report, err = pass(ctx)
 		return nil
 	})
 	if panicked != nil {

@@ -8,7 +8,6 @@ import (
 
 	"github.com/animastor/orchestra/engine"
 	"github.com/animastor/orchestra/engine/asset"
-	"github.com/animastor/orchestra/engine/keys"
 	"github.com/animastor/orchestra/fakes"
 	"github.com/animastor/orchestra/fakes/artifacts"
 	"github.com/animastor/orchestra/fakes/callbacks"
@@ -44,9 +43,7 @@ func Example() {
 	books, tree := content.New(w), artifacts.New(w, nil)
 	books.Add(content.BookSpec{ID: "b1", Chapters: []string{"c1"}, Scenes: []string{"s1"}, Units: 2, Layers: []string{asset.Image}})
 	gpus := hub.New(w, w.Process("hub"), hub.Options{})
-	workers.Start(w, tree, workers.Spec{Type: asset.Image, N: 1, Hub: gpus.Transport, Path: func(j ports.Job) string {
-		return keys.ArtifactPath(j.StageID().SceneID, j.Stage, j.UnitID)
-	}})
+	workers.Start(w, tree, workers.Spec{Type: asset.Image, N: 1, Hub: gpus.Transport})
 
 	p := w.Process("e1")
 	rt := fakes.Runtime{Process: p}

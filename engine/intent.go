@@ -43,6 +43,41 @@ func (e *Engine) Reset(ctx context.Context, t Target) (Report, error) {
 	return e.intend(ctx, store.OpReset, t)
 }
 
+// Edit says that the content of a target has changed, and asks for what it lacks now:
+// what was made of what has not changed is kept (ports.Unit.Version). Image units that it
+// names are made anew in any case; they must be of one scene, and the engine versioned.
+func (e *Engine) Edit(ctx context.Context, t Target, units ...string) (Report, error) {
+	if err := t.validate(e.stages); err != nil {
+		return Report{}, err
+	}
+	if len(units) > 0 {
+		if err := e.mark(ctx, t, units); err != nil {
+			return Report{}, err
+		}
+	}
+	report, err := e.turn(ctx, store.OpEdit, t)
+	report.Swept = e.dispatch.ClearUntilDone(ctx, dispatch.Sweep{Dispatches: report.Replaced})
+	return report, err
+}
+
+// mark marks units dirty, before the intent that restarts their stage: one that gets lost
+// in between is found by the next plan or pass.
+func (e *Engine) mark(ctx context.Context, t Target, units []string) error {
+	for _, unit := range units {
+		if err := asset.ValidateID("unit", unit); err != nil {
+			return err
+		}
+	}
+	switch {
+	case t.Scene == "":
+		return fmt.Errorf("engine: edit of units %q: they need their scene", units)
+	case !e.cfg.Versioned:
+		return fmt.Errorf("engine: edit of units %q: an engine that is not versioned has no dirty marks; raise the version of the units in the content", units)
+	}
+	_, err := e.deps.Pointers.Mark(ctx, ports.SceneID{Book: t.Book, Chapter: t.Chapter, Scene: t.Scene}, units)
+	return err
+}
+
 // Cancel stops all work on a target and purges its jobs. A cancelled book stays
 // cancelled, also for a tick that is under way, until something of it is asked for.
 func (e *Engine) Cancel(ctx context.Context, t Target) (Report, error) {
@@ -83,6 +118,9 @@ func (e *Engine) intend(ctx context.Context, op store.IntentOp, t Target) (Repor
 		if err := e.asksForSomething(ctx, op, t); err != nil {
 			return Report{}, err
 		}
+		if err := e.tomb(ctx, op, t); err != nil {
+			return Report{}, err
+		}
 	}
 	order := store.Order{Chapter: t.Chapter, Scene: t.Scene, Stage: t.Stage, Op: op, Force: t.Force}
 	if err := e.window.Order(ctx, t.Book, order); err != nil {
@@ -91,7 +129,7 @@ func (e *Engine) intend(ctx context.Context, op store.IntentOp, t Target) (Repor
 	var report Report
 	var err error
 	if stops {
-		report, err = e.stop(ctx, op, t)
+		report, err = e.turn(ctx, op, t)
 	} else {
 		report = e.start(ctx, t.Book)
 	}
@@ -114,29 +152,50 @@ func (e *Engine) start(ctx context.Context, book string) Report {
 	return Report{Stages: looked.Stages, Replaced: looked.Replaced}
 }
 
-// stop ends the stages of a target. It goes by what Redis knows of them, since the content
-// may be gone.
-func (e *Engine) stop(ctx context.Context, op store.IntentOp, t Target) (Report, error) {
+// turn takes every stage of a target that was asked for to what op says. It goes by what
+// Redis knows of them, since the content may be gone.
+func (e *Engine) turn(ctx context.Context, op store.IntentOp, t Target) (Report, error) {
 	stages, err := e.known(ctx, t)
+	if err == nil && op == store.OpEdit {
+		stages, err = e.enabled(ctx, stages)
+	}
 	if err != nil {
 		return Report{}, err
 	}
 	var report Report
 	var errs []error
+	if op == store.OpDelete {
+		errs = append(errs, e.tomb(ctx, op, t)) // ask again; what can be stopped is stopped
+	}
 	for _, s := range stages {
 		in, err := e.store.Intent(ctx, op, s, t.Force)
 		if in.Replaced != "" && (err == nil || errors.Is(err, store.ErrAmbiguous)) {
 			// It has ended, or the caller's next try will end it without a word of its jobs.
 			report.Replaced = append(report.Replaced, in.Replaced)
 		}
-		if err != nil {
+		switch {
+		case err != nil:
 			errs = append(errs, err)
-			continue
+		case !in.Kept:
+			report.Stages++
+			e.deps.Observer.Observe(ports.Intent{Stage: s, Op: string(op), Generation: in.Generation, State: string(in.State), Replaced: in.Replaced})
 		}
-		report.Stages++
-		e.deps.Observer.Observe(ports.Intent{Stage: s, Op: string(op), Generation: in.Generation, State: string(in.State), Replaced: in.Replaced})
 	}
 	return report, errors.Join(errs...)
+}
+
+// tomb puts a tombstone on a book that is deleted, and takes it from one that is asked
+// for: no repair starts anything of a buried book, though Redis have forgotten its end.
+func (e *Engine) tomb(ctx context.Context, op store.IntentOp, t Target) error {
+	switch {
+	case !e.cfg.Versioned || op == store.OpCancel:
+		return nil
+	case op != store.OpDelete:
+		return e.deps.Pointers.Unbury(ctx, t.Book)
+	case t.Chapter == "" && t.Stage == "":
+		return e.deps.Pointers.Bury(ctx, t.Book)
+	}
+	return nil
 }
 
 func (t Target) validate(stages []string) error {
@@ -179,6 +238,24 @@ func (e *Engine) known(ctx context.Context, t Target) (out []ports.StageID, err 
 		}
 	}
 	slices.Reverse(out) // the video first: it is not blocked by an image that stops after it
+	return out, nil
+}
+
+// enabled lists those of the stages whose layer is enabled (design 5.4.15).
+func (e *Engine) enabled(ctx context.Context, stages []ports.StageID) (out []ports.StageID, err error) {
+	var scene ports.Scene
+	for _, s := range stages {
+		if scene.SceneID != s.SceneID {
+			scene, err = e.deps.Content.Scene(ctx, s.SceneID)
+			if err != nil && !errors.Is(err, ports.ErrNoScene) {
+				return nil, err
+			}
+			scene.SceneID = s.SceneID
+		}
+		if scene.Layers[s.Stage] {
+			out = append(out, s)
+		}
+	}
 	return out, nil
 }
 

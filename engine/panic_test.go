@@ -63,7 +63,7 @@ func tickOfTwo(t *testing.T, halfOpen bool) (told []string) {
 		books.Add(content.BookSpec{ID: id, Chapters: []string{"c1"}, Scenes: []string{"s1"}, Units: 1, Layers: []string{asset.Image}})
 	}
 	tree := artifacts.New(w, nil)
-	workers.Start(w, tree, workers.Spec{Type: asset.Image, N: 1, Hub: gpus.Transport, Path: func(ports.Job) string { return "picture" }})
+	workers.Start(w, tree, workers.Spec{Type: asset.Image, N: 1, Hub: gpus.Transport})
 
 	p := w.Process("e1")
 	rt := fakes.Runtime{Process: p}

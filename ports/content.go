@@ -10,6 +10,7 @@ import (
 // whose id is its number (keys.ChunkID).
 type Unit struct {
 	ID      string
+	Version int64  // content version that changed it last; an artifact made from an older one is not good enough
 	Unit    string // of a segment: the image unit whose text it reads; "": none that is known
 	TextLen int    // of an image unit: characters of its text
 }

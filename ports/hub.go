@@ -21,6 +21,7 @@ type Job struct {
 	Version    int64  `json:"version"`
 	Workspace  string `json:"workspace_id,omitempty"` // whose private workers may take it, too
 	Payload    string `json:"payload"`                // "version=N", for video followed by " composition=TEXT"
+	Path       string `json:"path"`                   // where in the artifact tree the worker puts the file
 }
 
 // Composition is what the artifact of the job is to be made of, and recorded with it;

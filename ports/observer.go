@@ -136,11 +136,12 @@ type Summary struct {
 
 // Pass: one reconcile pass ended.
 type Pass struct {
-	Number  int64
-	Skipped bool   // another replica held the pass lock
-	Fence   int64  // number of its lock; grows with each that is taken
-	Cause   string // the source that made it incomplete (hub), or ""
-	Report  Reconciled
+	Number     int64
+	Skipped    bool   // another replica held the pass lock
+	Fence      int64  // number of its lock; grows with each that is taken
+	Cause      string // the source that made it incomplete (hub, pg, artifacts, content), or ""
+	Suspicious bool   // it would have made most of what is ready again, and has not
+	Report     Reconciled
 }
 
 // Reconciled is the count of what a reconcile pass did.
@@ -160,7 +161,7 @@ type Reconciled struct {
 // Restored: a reconcile pass put a stage back to where a tick finds it.
 type Restored struct {
 	Stage   StageID
-	Verdict string // restored, indexed
+	Verdict string // restored, indexed, dirty
 }
 
 // Slid: the window of a book's scope moved.

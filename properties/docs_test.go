@@ -55,7 +55,7 @@ func TestOneLineFails(t *testing.T) {
 }
 
 func TestDoc(t *testing.T) {
-	require.Len(t, properties.IDs(), 22)
+	require.Len(t, properties.IDs(), 24)
 	_, ok := properties.Doc("luck")
 	require.False(t, ok)
 	require.PanicsWithValue(t, `properties: no property "luck"; there are `+strings.Join(properties.IDs(), ", "),

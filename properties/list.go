@@ -28,8 +28,8 @@ var list = []entry{
 		"Reason, bucket, window, deferred and retryable of every finish equal those of an independent classifier fed with the job outcomes in the trace.",
 		"audit 117 M3, DF3, DF5, DF16"}, newClassification},
 	{Property{"pass-abort",
-		"A reconcile pass that could not read the hub ends incomplete: it has begun and restored nothing, declared nothing lost, and adopted nothing " +
-			"of which the hub never had a job; the next complete pass repairs what it left.",
+		"A reconcile pass that could not read the hub, the pointer store, the artifacts or the content ends incomplete: it has begun and restored nothing, " +
+			"and adopted nothing of which the hub never had a job; without the hub it has declared nothing lost; the next complete pass repairs what it left.",
 		"audit 143a B2, design 5.4.6"}, newPassAbort},
 	{Property{"single-owner",
 		"At most one dispatch is live per scene and stage; a write by any other is refused.",
@@ -60,6 +60,13 @@ var list = []entry{
 	{Property{"evidence",
 		"A stage that is generating lacks dispatch, lease or record no longer than a reconcile period and its grace, while an engine lives and Redis and hub answer.",
 		"LS1 to LS5, design 5.4.9"}, newEvidence},
+	{Property{"unknown-is-not-absent",
+		"What stands is not made again, whatever could not be read: no pass puts back a ready stage whose artifacts stand, no dispatch has a job for a picture that stands, " +
+			"and a dirty mark goes only when a picture was published for it.",
+		"audit 143a B1, B2, N1, H-10, H-14, H-26, H-46, design 5.4.6"}, newUnknownIsNotAbsent},
+	{Property{"true-ready",
+		"A stage becomes READY only when its artifacts stand: whole, of a generation that is good enough, of the version of their units, and with no dirty mark that its dispatch was to settle.",
+		"H-01, H-11, H-12, design 5.4.8"}, newTrueReady},
 	{Property{"cancel",
 		"Nothing cancelled is begun or becomes ready before the next request; after the cancel is acknowledged the hub accepts no job of it, and those that it had are cleared.",
 		"SC3, design 5.4.2, 5.4.10"}, newCancel},

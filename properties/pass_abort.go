@@ -12,9 +12,9 @@ import (
 	"github.com/animastor/orchestra/sim"
 )
 
-// passAbort: a reconcile pass that could not read the hub ends incomplete, and then it has
-// begun and restored nothing, declared nothing lost, and adopted no dispatch of which the
-// hub never had a job; the next complete pass of its process repairs what it left. What a
+// passAbort: a reconcile pass that could not read a source ends incomplete, and then it has
+// begun and restored nothing, adopted no dispatch of which the hub never had a job, and, if
+// the source was the hub, declared nothing lost; the next complete pass of its process repairs what it left. What a
 // pass did is told by its task, from one pass to the next.
 //
 // That a pass repairs is held only against one that kept its lock to the end and met no
@@ -31,6 +31,7 @@ type passAbort struct {
 // passing is the pass of a task that is under way.
 type passing struct {
 	acts     []sim.Event // that only a complete pass may do
+	lost     []sim.Event // dispatches that it declared lost: only the hub can tell
 	troubled bool
 	left     map[ports.StageID]string // by the last pass, if it was incomplete: see broke
 	by       sim.Event                // that pass
@@ -93,7 +94,7 @@ func (p *passAbort) event(e *sim.Event) {
 		pass.acts = append(pass.acts, *e)
 	case ports.Finish:
 		if d.Outcome == "lost" {
-			pass.acts = append(pass.acts, *e)
+			pass.lost = append(pass.lost, *e)
 		}
 	case ports.Trouble:
 		pass.troubled = true
@@ -101,15 +102,19 @@ func (p *passAbort) event(e *sim.Event) {
 		switch {
 		case d.Skipped:
 		case d.Cause != "":
-			if len(pass.acts) > 0 || d.Report.Lost+d.Report.Restored > 0 {
-				p.broken(e.Process, "could not read the "+d.Cause+" and acted as if it had", append(pass.acts, *e)...)
+			acts, done := pass.acts, d.Report.Restored
+			if d.Cause == "hub" {
+				acts, done = append(acts, pass.lost...), done+d.Report.Lost
+			}
+			if len(acts) > 0 || done > 0 {
+				p.broken(e.Process, "could not read the "+d.Cause+" and acted as if it had", append(acts, *e)...)
 			}
 			pass.left, pass.by = p.broke(), *e
 		case !pass.troubled && p.lock == e.Process:
 			p.repaired(e, pass)
 			pass.left = nil
 		}
-		pass.acts, pass.troubled = nil, false
+		pass.acts, pass.lost, pass.troubled = nil, nil, false
 	}
 }
 

@@ -26,6 +26,18 @@ type View struct {
 	// Wanted lists the stages that are requested and enabled, done ones included,
 	// and neither cancelled nor deleted.
 	Wanted func() []ports.StageID
+	// Stands says what is missing of the artifacts that a stage must leave, by the books of
+	// the fakes; "" if all stands. It may be nil, with all below: there are no artifacts.
+	Stands func(ports.StageID) string
+	// Pictured says whether a picture stands for an image unit, and has stood for a while.
+	Pictured func(s ports.StageID, unit string) bool
+	// Disturbed is when content or files of a scene were changed last by other hands than
+	// the engine's and the workers'.
+	Disturbed func(ports.SceneID) time.Duration
+	// Marks are the dirty marks of a scene, by unit.
+	Marks func(ports.SceneID) map[string]int64
+	// Published is the highest dirty mark that the published picture of a unit settles.
+	Published func(s ports.SceneID, unit string) int64
 	// ScopeEchoed says whether the hub echoes the scope of a clear, at this instant.
 	ScopeEchoed func() bool
 	// Fenced says whether the hub refuses what is below a fence, or was cleared, at this

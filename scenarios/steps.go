@@ -59,6 +59,9 @@ func configure(s *lang.Step, c engine.Config) engine.Config {
 	if s.Args.Has("tick") {
 		c.Tick = s.Args.Duration("tick")
 	}
+	if s.Args.Has("versioned") {
+		c.Versioned = s.Args.YesNo("versioned")
+	}
 	if s.Args.Has("window") {
 		c.Window = int(s.Args.Count("window"))
 	}
@@ -123,6 +126,10 @@ func (r *run) do(s *lang.Step) {
 		for _, t := range s.Args.Path("path").Targets {
 			r.edit(t.SceneID, s)
 		}
+	case "lose":
+		r.lose(s)
+	case "reconcile":
+		r.w.Reconcile(s.Args.YesNo("force"))
 	case "insert":
 		for _, t := range s.Args.Path("path").Targets {
 			r.w.Insert(t.SceneID)
@@ -161,7 +168,7 @@ func (r *run) do(s *lang.Step) {
 func (r *run) book(s *lang.Step) {
 	for _, b := range r.prog.Books {
 		if b.ID == s.Args.Text("id") {
-			r.w.AddBook(wire.Book{ID: b.ID, Chapters: b.Chapters, Scenes: b.Scenes, Stages: b.Stages, Units: b.Units, Segments: b.Segments, Groups: b.Groups, Workspace: b.Workspace, State: b.State, Later: b.Later})
+			r.w.AddBook(wire.Book{ID: b.ID, Chapters: b.Chapters, Scenes: b.Scenes, Stages: b.Stages, Units: b.Units, Segments: b.Segments, Groups: b.Groups, Workspace: b.Workspace, State: b.State, Canonical: b.Canonical, Later: b.Later})
 		}
 	}
 }
@@ -174,7 +181,14 @@ func (r *run) edit(id ports.SceneID, s *lang.Step) {
 		}
 		return -1
 	}
-	r.w.Edit(id, count("segments"), count("groups"))
+	r.w.Edit(wire.Edit{Scene: id, Units: s.Args.Names("units"), Segments: count("segments"), Groups: count("groups")})
+}
+
+// lose takes the files of stages away.
+func (r *run) lose(s *lang.Step) {
+	for _, t := range s.Args.Path("path").Targets {
+		r.w.Lose(t, s.Args.Names("units"))
+	}
 }
 
 func (r *run) workers(s *lang.Step) {

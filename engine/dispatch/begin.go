@@ -54,7 +54,7 @@ func (d *Dispatcher) Start(ctx context.Context, v store.StageView) Started {
 		return Started{Answer: Unread}
 	}
 	l := &live{stage: v.Stage, scene: w.scene, dispatch: "dispatch-" + d.Runtime.Token(), generation: v.Intent.Generation,
-		version: w.scene.Version, floor: v.Floor, holder: d.holder, started: d.Runtime.Now()}
+		version: w.scene.Version, floor: v.Floor, mark: w.plan.Mark, holder: d.holder, started: d.Runtime.Now()}
 	for _, unit := range w.plan.Units {
 		l.jobs = append(l.jobs, &job{id: keys.Job(l.stage, unit, l.generation), unit: unit, state: outstanding})
 	}
@@ -126,7 +126,7 @@ func (d *Dispatcher) plan(ctx context.Context, v store.StageView) (w work, err e
 func (d *Dispatcher) begin(ctx context.Context, l *live) (store.BeginReply, error) {
 	p := d.Profile(l.stage.Stage)
 	args := store.BeginArgs{Stage: l.stage, Dispatch: l.dispatch, Holder: d.holder, Generation: l.generation,
-		Version: l.version, Lease: p.Lease, Slots: p.Slots, Jobs: l.jobIDs(),
+		Version: l.version, Mark: l.mark, Lease: p.Lease, Slots: p.Slots, Jobs: l.jobIDs(),
 		Breaker: p.Breaker, Permit: p.ProgressDeadline}
 	for try := 1; ; try++ {
 		begun, err := d.Store.Begin(ctx, args)
@@ -147,7 +147,7 @@ func (d *Dispatcher) execute(ctx context.Context, l *live, w work) Started {
 		return Started{Answer: Nothing, Reason: w.ending}
 	case w.plan.Whole:
 		d.proved(ctx, l, w.scene)
-		e := ending{outcome: "ready", state: asset.Ready, idle: store.Reset, budget: store.Reset}
+		e := ending{outcome: "ready", state: asset.Ready, idle: store.Reset, budget: store.Reset, version: w.scene.Version}
 		if w.plan.Reason != "" {
 			e.verdict = verdictOf(w.plan.Reason)
 		}

@@ -69,7 +69,7 @@ func (d *Dispatcher) accept(ctx context.Context, r ports.JobResult) (*live, erro
 	if err != nil || view.Dispatch != r.DispatchID {
 		return nil, err
 	}
-	return &live{stage: id, dispatch: r.DispatchID, generation: r.Generation, fence: r.Fence, version: view.Version, floor: view.Floor, holder: d.holder}, nil
+	return &live{stage: id, dispatch: r.DispatchID, generation: r.Generation, fence: r.Fence, version: view.Version, floor: view.Floor, mark: view.Mark, holder: d.holder}, nil
 }
 
 // validResult refuses at the door what no job of this engine can have led to.
@@ -156,12 +156,23 @@ func (d *Dispatcher) conclusion(ctx context.Context, l *live, jobs []store.Job) 
 	if !found {
 		return ending{}, false
 	}
-	presence, err := st.Assemble(ctx, scene, stage.Build{Generation: l.generation, Floor: l.floor})
-	switch presence {
-	case ports.Present:
+	build := stage.Build{Generation: l.generation, Floor: l.floor, Mark: l.mark}
+	edited, err := st.Take(ctx, scene, made(jobs), build)
+	if err != nil {
+		d.trouble(l.stage.SceneID, "take artifacts", err)
+		return ending{}, false
+	}
+	if edited {
+		return ending{outcome: "partial", state: asset.Dirty, verdict: verdictOf(outcome.Edited), idle: store.Reset, evidence: evidence}, true
+	}
+	presence, err := st.Assemble(ctx, scene, build)
+	switch {
+	case presence == ports.Present:
 		d.proved(ctx, l, scene)
-		return ending{outcome: "ready", state: asset.Ready, idle: store.Reset, budget: store.Reset, evidence: evidence}, true
-	case ports.Absent:
+		return ending{outcome: "ready", state: asset.Ready, idle: store.Reset, budget: store.Reset, evidence: evidence, version: scene.Version}, true
+	case presence == ports.Absent && scene.Version > l.version: // bounded by the budget (H-01)
+		return ending{outcome: "failed", state: asset.Dirty, verdict: verdictOf(outcome.StaleVersion), idle: store.Reset, budget: store.Charge}, true
+	case presence == ports.Absent:
 		return ending{outcome: "failed", state: asset.Pending, verdict: verdictOf(outcome.ArtifactMissing), idle: store.Reset, budget: store.Charge}, true
 	}
 	d.trouble(l.stage.SceneID, "prove artifacts", err)
@@ -189,16 +200,19 @@ func (d *Dispatcher) unmerged(l *live, jobs []store.Job, err error) (e ending, o
 	return e, true
 }
 
-// executed says whether a worker did one of the jobs: an artifact that stood already
-// tells nothing about the machinery (CB5).
-func executed(jobs []store.Job) bool {
+// made lists the units whose artifacts a dispatch has made.
+func made(jobs []store.Job) (units []string) {
 	for _, j := range jobs {
-		if j.State == done && j.Result != cached {
-			return true
+		if _, unit, _, err := keys.ParseJob(j.ID); err == nil && j.State == done && j.Result != cached {
+			units = append(units, unit)
 		}
 	}
-	return false
+	return units
 }
+
+// executed says whether a worker did one of the jobs: an artifact that stood already
+// tells nothing about the machinery (CB5).
+func executed(jobs []store.Job) bool { return len(made(jobs)) > 0 }
 
 // failure is how a dispatch ends one of whose jobs failed; ok is false if none did.
 func failure(jobs []store.Job) (e ending, ok bool) {

@@ -17,6 +17,7 @@ type Deps struct {
 	Store    *store.Store
 	Hub      ports.Hub
 	Content  ports.Content
+	Pointers ports.Pointers // nil: versions are not published
 	Observer ports.Observer
 	Stages   []stage.Stage
 	// Profile returns the limits of a stage; asset.ProfileOf unless configured.
@@ -92,6 +93,7 @@ type live struct {
 	fence      int64
 	version    int64
 	floor      int64
+	mark       int64  // the highest dirty mark that it was planned for
 	holder     string // in whose name it is renewed; each adoption has its own
 	started    time.Time
 	jobs       []*job

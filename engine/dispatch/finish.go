@@ -20,6 +20,7 @@ type ending struct {
 	verdict      outcome.Verdict // zero for ready
 	idle, budget store.Op        // empty: keep
 	evidence     guard.Evidence  // for the breaker
+	version      int64           // of the content, that READY is said of
 	left         bool            // jobs may still be at the hub: their receipts stay, and a pass purges them
 }
 
@@ -43,6 +44,7 @@ func (d *Dispatcher) finish(ctx context.Context, l *live, e ending) bool {
 			l.ended.Store(true)
 			if f.Verdict == store.OK {
 				d.finished(l, e, f)
+				d.stamp(ctx, l, e)
 			}
 			return f.Verdict == store.OK
 		}
@@ -50,6 +52,17 @@ func (d *Dispatcher) finish(ctx context.Context, l *live, e ending) bool {
 		if isCorrupt(err) || d.Runtime.Sleep(ctx, wait) != nil {
 			return false
 		}
+	}
+}
+
+// stamp notes, once READY is committed (H-03), which version of the content it is of. Who
+// reads that is outside the engine, so a store that is away holds up nothing.
+func (d *Dispatcher) stamp(ctx context.Context, l *live, e ending) {
+	if d.Pointers == nil || e.state != asset.Ready {
+		return
+	}
+	if err := d.Pointers.Stamp(ctx, l.stage, e.version); err != nil {
+		d.trouble(l.stage.SceneID, "stamp", err)
 	}
 }
 

@@ -49,7 +49,7 @@ func (d *Dispatcher) compose(ctx context.Context, l *live, j *job) (ports.Job, e
 	}
 	return ports.Job{JobID: j.id, DispatchID: l.dispatch, BookID: s.Book, ChapterID: s.Chapter, SceneID: s.Scene,
 		Stage: s.Stage, UnitID: j.unit, Generation: l.generation, Fence: l.fence, Version: version, Workspace: l.scene.Workspace,
-		Payload: payload}, nil
+		Payload: payload, Path: st.Path(s.SceneID, j.unit, l.generation)}, nil
 }
 
 func payloadHash(payload string) string {

@@ -234,7 +234,7 @@ func (d *Dispatcher) Adopt(ctx context.Context, v store.StageView) bool {
 		return false
 	}
 	l := &live{stage: v.Stage, dispatch: v.Dispatch, generation: a.Generation, fence: a.Fence, version: a.Version,
-		floor: v.Floor, holder: holder, started: d.Runtime.Now()}
+		floor: v.Floor, mark: a.Mark, holder: holder, started: d.Runtime.Now()}
 	d.Runtime.Go(ctx, "watch", func(ctx context.Context) {
 		if d.resume(ctx, l) {
 			d.watch(ctx, l)
@@ -256,7 +256,7 @@ func (d *Dispatcher) Lose(ctx context.Context, v store.StageView) bool {
 		return false
 	}
 	l := &live{stage: v.Stage, dispatch: v.Dispatch, generation: a.Generation, fence: a.Fence, version: a.Version,
-		floor: v.Floor, holder: holder, started: d.Runtime.Now()}
+		floor: v.Floor, mark: a.Mark, holder: holder, started: d.Runtime.Now()}
 	d.lose(ctx, l, false)
 	return l.ended.Load()
 }

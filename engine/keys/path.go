@@ -22,6 +22,7 @@ func ChunkID(n int) string { return fmt.Sprintf("%04d", n) }
 // where the one file lies that audio and video make of their parts:
 //
 //	{b}/{c}/{s}/image/{unit}.png     an image unit
+//	{b}/{c}/{s}/image/{unit}@{N}.png the same of generation N, where pictures are published (VersionPath)
 //	{b}/{c}/{s}/audio/{NNNN}.mp3     a chunk, by the number of its segment (ChunkID)
 //	{b}/{c}/{s}/video/{group}.mp4    a video group
 //	{b}/{c}/{s}/audio.mp3            the scene's audio, or its placeholder
@@ -34,6 +35,12 @@ func ChunkID(n int) string { return fmt.Sprintf("%04d", n) }
 // It panics for an unknown stage, which must have been refused at the door.
 func ArtifactPath(s ports.SceneID, stage, unit string) string {
 	return scenePath(s) + "/" + stage + "/" + pathComponent(unit) + extension(stage)
+}
+
+// VersionPath is where the picture of an image unit lies that one generation made. A
+// pointer says which of them is the unit's (ports.Pointer); no id holds a bare `@`.
+func VersionPath(s ports.SceneID, unit string, generation int64) string {
+	return fmt.Sprintf("%s/image/%s@%d%s", scenePath(s), pathComponent(unit), generation, extension("image"))
 }
 
 // ScenePath is where the whole of a stage lies, made of its parts (see ArtifactPath).

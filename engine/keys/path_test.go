@@ -21,6 +21,8 @@ func TestArtifactPath(t *testing.T) {
 		{keys.ArtifactPath(s, "video", "g:1"), "b1/c1/s1/video/g%3A1.mp4"},
 		{keys.ArtifactPath(s, "audio", keys.ChunkID(12)), "b1/c1/s1/audio/0012.mp3"},
 		{keys.ScenePath(s, "audio"), "b1/c1/s1/audio.mp3"},
+		{keys.VersionPath(s, "u1", 12), "b1/c1/s1/image/u1@12.png"},
+		{keys.VersionPath(s, "u1@1", 2), "b1/c1/s1/image/u1%401@2.png"},
 		{keys.ScenePath(ports.SceneID{Book: "a/b", Chapter: ".", Scene: "s"}, "video"), "a%2Fb/%2E/s/video.mp4"},
 		{keys.ArtifactPath(ports.SceneID{Book: ".", Chapter: "..", Scene: "..."}, "image", "../x"), "%2E/%2E%2E/.../image/..%2Fx.png"},
 		{long(strings.Repeat("x", 200)), strings.Repeat("x", 200) + ".png"},

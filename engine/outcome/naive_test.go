@@ -18,7 +18,7 @@ var (
 	retryable  = []string{
 		"no_jobs_sent", "no_jobs_generated", "send_failed",
 		"deferred_capacity", "backoff", "duplicate", "circuit_open", "half_open_limit", "backpressure", "image_not_ready",
-		"dispatch_error", "job_failed", "artifact_missing", "lost",
+		"dispatch_error", "job_failed", "artifact_missing", "stale_version", "edited", "lost",
 	}
 	terminal  = []string{"cancelled", "not_dispatchable", "retry_budget_exhausted", "blocked_by_image", "scene_not_found", "no_segments"}
 	deferring = slices.Concat(capacity, idempotent, fence)

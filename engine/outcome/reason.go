@@ -44,6 +44,8 @@ const (
 	DispatchError        = "dispatch_error"
 	JobFailed            = "job_failed"
 	ArtifactMissing      = "artifact_missing"
+	StaleVersion         = "stale_version"
+	Edited               = "edited"
 	Lost                 = "lost"
 	RetryBudgetExhausted = "retry_budget_exhausted"
 	BlockedByImage       = "blocked_by_image"
@@ -103,6 +105,8 @@ var table = []Entry{
 	immediate(DispatchError, true, "the executor failed"),
 	immediate(JobFailed, true, "a worker reported a failure; its class says whether to retry"),
 	immediate(ArtifactMissing, true, "a worker reported success and left no artifact"),
+	immediate(StaleVersion, true, "the content was edited while the jobs ran, and what they made is of the old one"),
+	immediate(Edited, true, "a unit was marked dirty after the dispatch had been planned"),
 	immediate(Lost, true, "the holder or the worker went away, or made no progress in time"),
 	immediate(RetryBudgetExhausted, false, "too many failures; an explicit intent resets the budget"),
 	immediate(BlockedByImage, false, "video: the image stage failed"),

@@ -29,10 +29,15 @@ var ErrPassIncomplete = errors.New("pass_incomplete")
 // had read may be over, and it has repaired nothing since.
 var ErrLockLost = errors.New("pass_lock_lost: the pass slept past its lock; the next one looks anew")
 
+// ErrPassSuspicious is what Pass returns if it would make more than half of all ready
+// scenes again, and more than 10, and has not found the same three times in a row. It has
+// made none of them again; Force does.
+var ErrPassSuspicious = errors.New("pass_suspicious: most of what is ready seems to lack its artifacts; it is made again when three passes in a row say so, or when one is forced")
+
 // IncompleteError says which source could not be read. It wraps ErrPassIncomplete
 // and the first answer that failed.
 type IncompleteError struct {
-	Cause string // hub
+	Cause string // hub, pg, artifacts, content: the first of them
 	Err   error
 }
 
@@ -51,6 +56,11 @@ type Reconciler struct {
 	token   string
 	number  int64
 	indexed time.Time // the last check of the index, by Redis' clock; at the first pass of a process, too
+
+	known     []ports.SceneID // scenes with a state, as that check found them
+	next      ports.SceneID   // which of them the next pass looks for first
+	suspected []ports.StageID // what suspicious passes in a row wanted to make again
+	agreed    int             // how many of them
 }
 
 // New returns a reconciler. token identifies the process in the pass lock.
@@ -61,14 +71,22 @@ func New(d *dispatch.Dispatcher, stages []string, token string, w *window.Window
 // Pass looks at everything once and repairs what it can prove broken. Its error
 // wraps ErrPassIncomplete if the hub could not be read, and is Redis' own if Redis
 // could not; the report counts what was done all the same.
-func (r *Reconciler) Pass(ctx context.Context) (ports.Reconciled, error) {
+func (r *Reconciler) Pass(ctx context.Context) (ports.Reconciled, error) { return r.pass(ctx, false) }
+
+// Force is a Pass that does what it would find suspicious.
+func (r *Reconciler) Force(ctx context.Context) (ports.Reconciled, error) { return r.pass(ctx, true) }
+
+func (r *Reconciler) pass(ctx context.Context, forced bool) (ports.Reconciled, error) {
 	r.number++
-	p := &pass{r: r, d: r.d, answers: map[string][]ports.JobStatus{}}
+	p := &pass{r: r, d: r.d, forced: forced, answers: map[string][]ports.JobStatus{}}
 	err := p.run(ctx)
 	if err == nil && p.incomplete != nil {
 		err = p.incomplete
 	}
-	e := ports.Pass{Number: r.number, Skipped: p.skipped, Fence: p.lock.Fence, Report: p.report}
+	if err == nil && p.suspicious {
+		err = ErrPassSuspicious
+	}
+	e := ports.Pass{Number: r.number, Skipped: p.skipped, Fence: p.lock.Fence, Suspicious: p.suspicious, Report: p.report}
 	if p.incomplete != nil {
 		e.Cause = p.incomplete.Cause
 	}
@@ -85,15 +103,21 @@ type pass struct {
 	d          *dispatch.Dispatcher
 	report     ports.Reconciled
 	skipped    bool
+	forced     bool
+	suspicious bool // what is gone is withheld
 	lock       store.Lock
 	held       time.Time // when the lock was renewed, by this process' clock
 	incomplete *IncompleteError
+	deaf       bool // the hub could not be read
 
 	now     time.Time                    // by Redis' clock, as the pass began
 	holders map[string][]string          // of the slots, by stage
 	live    []store.StageView            // stages with a live dispatch
 	orphans []store.StageView            // wanted, not done, and nothing under way that would change it
 	answers map[string][]ports.JobStatus // of the hub, by dispatch
+	ready   []store.StageView            // what is done, whose artifacts must stand
+	gone    []store.StageView            // those of them whose artifacts do not
+	scene   ports.Scene                  // the content that was read last
 }
 
 func (p *pass) run(ctx context.Context) error {
@@ -122,11 +146,18 @@ func (p *pass) run(ctx context.Context) error {
 			p.d.Observer.Observe(ports.Trouble{Op: "unlock pass", Err: err}) // it lapses by itself
 		}
 	}()
-	if err := p.read(ctx, turn.Scenes); err != nil {
+	next, err := p.read(ctx, turn.Scenes)
+	if err != nil {
+		return err
+	}
+	if err := p.prove(ctx); err != nil {
 		return err
 	}
 	p.ask(ctx)
-	for _, repair := range []func(context.Context) error{p.purge, p.feed, p.takeOver, p.release, p.restore, p.follow} {
+	if p.incomplete == nil && !p.suspicious {
+		p.r.next = next
+	}
+	for _, repair := range []func(context.Context) error{p.purge, p.feed, p.takeOver, p.release, p.restore, p.regenerate, p.follow} {
 		p.held = time.Time{}
 		if err := p.hold(ctx); err != nil {
 			return err
@@ -153,18 +184,30 @@ func (p *pass) hold(ctx context.Context) error {
 	return err
 }
 
-// read takes stock of the scenes in the index; once an hour, of all that have a state.
-func (p *pass) read(ctx context.Context, scenes []ports.SceneID) (err error) {
+// abort makes the pass incomplete. The first cause is the one that is told.
+func (p *pass) abort(cause string, err error) {
+	p.deaf = p.deaf || cause == "hub"
+	if p.incomplete == nil {
+		p.incomplete = &IncompleteError{Cause: cause, Err: err}
+	}
+}
+
+// read takes stock of the scenes in the index and of some that are done; once an hour, of
+// all that have a state. next is where the next pass goes on.
+func (p *pass) read(ctx context.Context, active []ports.SceneID) (next ports.SceneID, err error) {
+	scenes, next := p.r.round(active)
 	if p.now.Sub(p.r.indexed) >= indexEvery {
-		if scenes, err = p.d.Store.KnownScenes(ctx, scenes); err != nil {
-			return err
+		if scenes, err = p.d.Store.KnownScenes(ctx, active); err != nil {
+			return next, err
 		}
-		p.r.indexed = p.now
+		p.r.indexed, p.r.known, p.r.next = p.now, scenes, ports.SceneID{}
+		_, next = p.r.round(nil)
 	}
 	views, err := p.d.Store.ReadScenes(ctx, scenes, p.r.stages)
 	if err != nil {
-		return err
+		return next, err
 	}
+	proved := map[ports.SceneID]bool{}
 	for _, v := range views {
 		p.report.Scenes++
 		if v.Err != nil {
@@ -178,11 +221,13 @@ func (p *pass) read(ctx context.Context, scenes []ports.SceneID) (err error) {
 				p.live = append(p.live, s)
 			case s.Intent.Active() && !asset.Done(s.State, true):
 				p.orphans = append(p.orphans, s)
+			case settled(s) && !v.Cancelled && (proved[v.Scene] || len(proved) < proveMax):
+				p.ready, proved[v.Scene] = append(p.ready, s), true
 			}
 		}
 	}
 	p.report.Live = len(p.live)
-	return nil
+	return next, nil
 }
 
 // ask asks the hub about every live dispatch, until it does not answer.
@@ -190,7 +235,7 @@ func (p *pass) ask(ctx context.Context) {
 	for _, v := range p.live {
 		statuses, err := p.d.Hub.Dispatch(ctx, v.Dispatch)
 		if err != nil {
-			p.incomplete = &IncompleteError{Cause: "hub", Err: err}
+			p.abort("hub", err)
 			return
 		}
 		p.answers[v.Dispatch] = statuses
@@ -235,7 +280,7 @@ func (p *pass) takeOver(ctx context.Context) error {
 			if p.d.Adopt(ctx, v) {
 				p.report.Adopted++
 			}
-		case p.incomplete != nil:
+		case p.deaf:
 			p.report.Withheld++
 		default:
 			if p.d.Lose(ctx, v) {
@@ -277,7 +322,7 @@ func (p *pass) purge(ctx context.Context) error {
 		return err
 	}
 	for i := range ids {
-		if p.incomplete != nil {
+		if p.deaf {
 			p.report.Withheld += len(ids) - i
 			return nil
 		}
@@ -289,7 +334,7 @@ func (p *pass) purge(ctx context.Context) error {
 		case cleared:
 			p.report.Purged++
 		case err != nil:
-			p.incomplete = &IncompleteError{Cause: "hub", Err: err}
+			p.abort("hub", err)
 			fallthrough
 		default:
 			p.report.Withheld++
@@ -309,14 +354,7 @@ func (p *pass) restore(ctx context.Context) error {
 			return err
 		}
 		verdict, err := p.d.Store.Restore(ctx, v.Stage)
-		switch {
-		case err != nil:
-			p.report.Errors++
-			p.d.Observer.Observe(ports.Trouble{Scene: v.Stage.SceneID, Op: "restore", Err: err})
-		case verdict != store.Kept:
-			p.report.Restored++
-			p.d.Observer.Observe(ports.Restored{Stage: v.Stage, Verdict: string(verdict)})
-		}
+		p.restored(v, verdict, err)
 	}
 	return nil
 }

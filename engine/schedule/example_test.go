@@ -41,8 +41,7 @@ func ExampleScheduler_Tick() {
 	books := content.New(w)
 	books.Add(content.BookSpec{ID: "b1", Chapters: []string{"c1"}, Scenes: []string{"s1", "s2", "s3", "s4", "s5", "s6"}, Units: 1, Layers: []string{asset.Image}})
 	server, gpus, tree := redis.New(w, redis.Options{}), hub.New(w, w.Process("hub"), hub.Options{}), artifacts.New(w, nil)
-	workers.Start(w, tree, workers.Spec{Type: asset.Image, N: 1, Hub: gpus.Transport, JobTimeMin: time.Hour,
-		Path: func(j ports.Job) string { return j.SceneID + ".png" }})
+	workers.Start(w, tree, workers.Spec{Type: asset.Image, N: 1, Hub: gpus.Transport, JobTimeMin: time.Hour})
 
 	p := w.Process("e1")
 	rt, s := fakes.Runtime{Process: p}, store.New(server.Client(p))

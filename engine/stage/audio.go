@@ -39,12 +39,24 @@ func (s *Audio) Plan(ctx context.Context, scene ports.Scene, floor int64) (Plan,
 	return s.whole().plan(ctx, s, scene, AudioComposition(scene), ids(scene.Segments), floor)
 }
 
+// Path implements Stage.
+func (*Audio) Path(scene ports.SceneID, unit string, _ int64) string {
+	return keys.ArtifactPath(scene, asset.Audio, unit)
+}
+
+// Take implements Stage: the files are all that there is to a chunk.
+func (*Audio) Take(context.Context, ports.Scene, []string, Build) (bool, error) { return false, nil }
+
 // Composition implements Stage.
 func (*Audio) Composition(context.Context, ports.Scene, string) (string, error) { return "", nil }
 
 // Stat implements Stage.
 func (s *Audio) Stat(ctx context.Context, scene ports.Scene, unit string, floor int64) (ports.Presence, error) {
-	return stands(ctx, s.Artifacts, keys.ArtifactPath(scene.SceneID, asset.Audio, unit), "", floor)
+	a, presence, err := s.Artifacts.Stat(ctx, keys.ArtifactPath(scene.SceneID, asset.Audio, unit))
+	if presence == ports.Present && !proves(a, floor, versionOf(scene.Segments, unit)) {
+		presence = ports.Absent
+	}
+	return presence, err
 }
 
 // Assemble implements Stage.
@@ -60,7 +72,7 @@ func (s *Audio) Prove(ctx context.Context, scene ports.Scene, floor int64) (port
 	if len(scene.Segments) == 0 {
 		return ports.Present, nil
 	}
-	return s.whole().stands(ctx, scene, "", floor)
+	return s.whole().stands(ctx, scene, AudioComposition(scene), floor)
 }
 
 // Begun implements Companion: it lets silence stand in.

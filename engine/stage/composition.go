@@ -8,11 +8,15 @@ import (
 	"github.com/animastor/orchestra/ports"
 )
 
-// AudioComposition is what a scene's audio is made of: its segments, in order.
+// AudioComposition is what a scene's audio is made of: its segments, in order, as `id` or
+// `id@version` once their text was edited.
 func AudioComposition(scene ports.Scene) string {
 	parts := make([]string, len(scene.Segments))
 	for i, u := range scene.Segments {
 		parts[i] = keys.Encode(u.ID)
+		if u.Version > 0 {
+			parts[i] += "@" + strconv.FormatInt(u.Version, 10)
+		}
 	}
 	return strings.Join(parts, ",")
 }

@@ -3,8 +3,6 @@ package stage
 import (
 	"context"
 
-	"github.com/animastor/orchestra/engine/asset"
-	"github.com/animastor/orchestra/engine/keys"
 	"github.com/animastor/orchestra/ports"
 )
 
@@ -16,11 +14,17 @@ type Stage interface {
 	// Plan lists the units that still lack an artifact. An error means that it could
 	// not be told.
 	Plan(ctx context.Context, scene ports.Scene, floor int64) (Plan, error)
+	// Path is where the artifact of a unit goes that a dispatch of that generation makes.
+	Path(scene ports.SceneID, unit string, generation int64) string
 	// Composition is what the artifact of a unit is to be made of now, for the payload of
 	// its job; "" where that is the content alone.
 	Composition(ctx context.Context, scene ports.Scene, unit string) (string, error)
 	// Stat is the proof for one unit.
 	Stat(ctx context.Context, scene ports.Scene, unit string, floor int64) (ports.Presence, error)
+	// Take makes the artifacts of these units, which a dispatch has made, those of the
+	// scene, where that takes more than a file. Taken again it changes nothing. edited says
+	// that a unit of the scene was marked dirty since the dispatch was planned.
+	Take(ctx context.Context, scene ports.Scene, units []string, b Build) (edited bool, err error)
 	// Assemble makes what the stage must leave of the units' artifacts, if there is
 	// anything to make, and proves it: Absent says that an artifact of a unit is missing.
 	// It may be asked again, also while another does the same. The error is a
@@ -44,6 +48,7 @@ type Companion interface {
 type Build struct {
 	Generation int64 // of the dispatch
 	Floor      int64
+	Mark       int64 // the highest dirty mark that the dispatch was planned for
 }
 
 // Plan is what a stage of a scene still needs.
@@ -51,6 +56,7 @@ type Plan struct {
 	Units  []string // to generate, in reading order
 	Cached []string // units whose artifact stands already
 	Whole  bool     // all that the stage must leave stands
+	Mark   int64    // the highest dirty mark that it minds
 	Reason string   // why there is nothing to leave (outcome.NoSegments); then Whole is set
 }
 
@@ -58,10 +64,10 @@ type Plan struct {
 func (p Plan) Complete() bool { return p.Whole || len(p.Units) == 0 && len(p.Cached) > 0 }
 
 // plan asks for each unit.
-func plan(ctx context.Context, s Stage, scene ports.Scene, units []string, floor int64) (Plan, error) {
+func plan(units []string, stat func(unit string) (ports.Presence, error)) (Plan, error) {
 	var p Plan
 	for _, unit := range units {
-		presence, err := s.Stat(ctx, scene, unit, floor)
+		presence, err := stat(unit)
 		switch {
 		case err != nil:
 			return Plan{}, err
@@ -76,9 +82,9 @@ func plan(ctx context.Context, s Stage, scene ports.Scene, units []string, floor
 
 // prove asks for each unit until one does not stand: that proves absence, and an
 // unreadable one leaves the answer unknown.
-func prove(ctx context.Context, s Stage, scene ports.Scene, units []string, floor int64) (ports.Presence, error) {
+func prove(units []string, stat func(unit string) (ports.Presence, error)) (ports.Presence, error) {
 	for _, unit := range units {
-		presence, err := s.Stat(ctx, scene, unit, floor)
+		presence, err := stat(unit)
 		if presence != ports.Present {
 			return presence, err
 		}
@@ -88,19 +94,29 @@ func prove(ctx context.Context, s Stage, scene ports.Scene, units []string, floo
 
 // proves says whether a file that stands proves anything: one of size 0 is an unfinished
 // upload, a placeholder stands for what is missing, and one of an older generation than
-// floor is not good enough.
-func proves(a ports.Artifact, floor int64) bool {
-	return a.Size > 0 && !a.Placeholder && a.Generation >= floor
+// floor, or of an older version than its unit, is not good enough.
+func proves(a ports.Artifact, floor, version int64) bool {
+	return a.Size > 0 && !a.Placeholder && a.Generation >= floor && !ports.Stale(a.Version, version)
 }
 
-// stands proves a file. A composition is demanded unless it is empty: a file of other
-// parts is as good as none (audit of moved group boundaries, H-29).
+// stands proves the file of a whole. A composition is demanded unless it is empty: a file
+// of other parts is as good as none (audit of moved group boundaries, H-29).
 func stands(ctx context.Context, tree ports.Artifacts, path, composition string, floor int64) (ports.Presence, error) {
 	a, presence, err := tree.Stat(ctx, path)
-	if presence == ports.Present && (!proves(a, floor) || composition != "" && a.Composition != composition) {
+	if presence == ports.Present && (!proves(a, floor, 0) || composition != "" && a.Composition != composition) {
 		presence = ports.Absent
 	}
 	return presence, err
+}
+
+// versionOf is the content version that changed a unit last; 0: no such unit.
+func versionOf(units []ports.Unit, id string) int64 {
+	for _, u := range units {
+		if u.ID == id {
+			return u.Version
+		}
+	}
+	return 0
 }
 
 func ids(units []ports.Unit) []string {
@@ -109,51 +125,4 @@ func ids(units []ports.Unit) []string {
 		list[i] = u.ID
 	}
 	return list
-}
-
-// Image generates one picture for each image unit of a scene.
-type Image struct {
-	Artifacts ports.Artifacts
-}
-
-var _ Stage = (*Image)(nil)
-
-// Name implements Stage.
-func (*Image) Name() string { return asset.Image }
-
-// Plan implements Stage.
-func (s *Image) Plan(ctx context.Context, scene ports.Scene, floor int64) (Plan, error) {
-	p, err := plan(ctx, s, scene, ids(scene.Units), floor)
-	p.Whole = p.Complete()
-	return p, err
-}
-
-// Composition implements Stage.
-func (*Image) Composition(context.Context, ports.Scene, string) (string, error) { return "", nil }
-
-// Stat implements Stage.
-func (s *Image) Stat(ctx context.Context, scene ports.Scene, unit string, floor int64) (ports.Presence, error) {
-	return stands(ctx, s.Artifacts, picturePath(scene, unit), "", floor)
-}
-
-// Pictures finds the pictures of a scene.
-func (s *Image) Pictures(ctx context.Context, scene ports.Scene) Pictures {
-	return func(unit string) (ports.Artifact, error) {
-		a, _, err := s.Artifacts.Stat(ctx, picturePath(scene, unit))
-		return a, err
-	}
-}
-
-func picturePath(scene ports.Scene, unit string) string {
-	return keys.ArtifactPath(scene.SceneID, asset.Image, unit)
-}
-
-// Assemble implements Stage: the pictures are all that it leaves.
-func (s *Image) Assemble(ctx context.Context, scene ports.Scene, b Build) (ports.Presence, error) {
-	return s.Prove(ctx, scene, b.Floor)
-}
-
-// Prove implements Stage.
-func (s *Image) Prove(ctx context.Context, scene ports.Scene, floor int64) (ports.Presence, error) {
-	return prove(ctx, s, scene, ids(scene.Units), floor)
 }

@@ -38,6 +38,14 @@ func (s *Video) Plan(ctx context.Context, scene ports.Scene, floor int64) (Plan,
 	return s.whole().plan(ctx, s, scene, composition, groupIDs(scene), floor)
 }
 
+// Path implements Stage.
+func (*Video) Path(scene ports.SceneID, group string, _ int64) string {
+	return keys.ArtifactPath(scene, asset.Video, group)
+}
+
+// Take implements Stage: the files are all that there is to a group.
+func (*Video) Take(context.Context, ports.Scene, []string, Build) (bool, error) { return false, nil }
+
 // Composition implements Stage.
 func (s *Video) Composition(ctx context.Context, scene ports.Scene, group string) (string, error) {
 	for _, g := range scene.Groups {
@@ -58,7 +66,7 @@ func (s *Video) Stat(ctx context.Context, scene ports.Scene, group string, floor
 	switch {
 	case err != nil:
 		return ports.Unknown, err
-	case proves(a, floor) && a.Composition == composition:
+	case proves(a, floor, 0) && a.Composition == composition:
 		return ports.Present, nil
 	}
 	return ports.Absent, nil

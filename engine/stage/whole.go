@@ -46,7 +46,7 @@ func (w whole) plan(ctx context.Context, s Stage, scene ports.Scene, composition
 	case ports.Present:
 		return Plan{Cached: parts, Whole: true}, nil
 	}
-	return plan(ctx, s, scene, parts, floor)
+	return plan(parts, func(part string) (ports.Presence, error) { return s.Stat(ctx, scene, part, floor) })
 }
 
 // assemble makes the whole of the parts of s, unless it stands. Nothing is merged before
@@ -55,7 +55,7 @@ func (w whole) assemble(ctx context.Context, s Stage, scene ports.Scene, composi
 	if presence, err := w.stands(ctx, scene, composition, b.Floor); presence != ports.Absent {
 		return presence, err
 	}
-	if presence, err := prove(ctx, s, scene, parts, b.Floor); presence != ports.Present {
+	if presence, err := prove(parts, func(part string) (ports.Presence, error) { return s.Stat(ctx, scene, part, b.Floor) }); presence != ports.Present {
 		return presence, err
 	}
 	return w.merge(ctx, scene, composition, parts, b)

@@ -16,6 +16,7 @@ const (
 	OpRequest    IntentOp = "request"    // make it, unless it is ready
 	OpRegenerate IntentOp = "regenerate" // make it again
 	OpReset      IntentOp = "reset"      // make it again
+	OpEdit       IntentOp = "edit"       // make what it lacks now, if it is asked for
 	OpCancel     IntentOp = "cancel"     // stop, and begin nothing
 	OpDelete     IntentOp = "delete"     // stop, and forget the stage
 )
@@ -31,6 +32,7 @@ const intentTriesMax = 8 // each failure is a dispatch begun or ended in between
 
 // IntentReply says what an intent did.
 type IntentReply struct {
+	Kept          bool        // OpEdit: nobody asks for the stage, and nothing was done; only the states are set then
 	Generation    int64       // the new one
 	Before        asset.State // "" if the stage was unknown
 	State         asset.State // after it; "" if the stage is unknown now
@@ -74,7 +76,9 @@ func (s *Store) intent(ctx context.Context, a StartArgs) (Verdict, IntentReply, 
 		}
 		switch r.verdict() {
 		case OK, Started:
-			return r.verdict(), IntentReply{r.int(1), asset.State(r[2]), asset.State(r[3]), r[4], r.int(5)}, nil
+			return r.verdict(), IntentReply{false, r.int(1), asset.State(r[2]), asset.State(r[3]), r[4], r.int(5)}, nil
+		case Kept:
+			return Kept, IntentReply{Kept: true, Before: asset.State(r[2]), State: asset.State(r[3])}, nil
 		case Stale:
 			return Stale, IntentReply{}, nil
 		}

@@ -17,14 +17,25 @@ import (
 const (
 	Restored Verdict = "restored" // its state was lost, or generating without a dispatch
 	Indexed  Verdict = "indexed"  // its scene was not in the index
+	Dirty    Verdict = "dirty"    // Dirty: it was ready, and is to be made again
 )
 
 // Restore puts a stage that is asked for and has no live dispatch back to where a
 // tick finds it: Restored, Indexed, or Kept if nothing was wrong.
 func (s *Store) Restore(ctx context.Context, stage asset.StageID) (Verdict, error) {
+	return s.restore(ctx, stage, "")
+}
+
+// Dirty puts a stage back that is ready, and of whose artifacts one was proved absent:
+// Dirty, or Kept if a dispatch, a cancel or another state came after the view.
+func (s *Store) Dirty(ctx context.Context, v StageView) (Verdict, error) {
+	return s.restore(ctx, v.Stage, strconv.FormatInt(v.Fence, 10))
+}
+
+func (s *Store) restore(ctx context.Context, stage asset.StageID, gone string) (Verdict, error) {
 	r, err := s.run(ctx, &scripts.restore, stage.String(),
-		[]string{keys.AssetState(stage.SceneID), keys.Intent(stage), keys.ActiveScenes(), keys.ScenesOf(stage.Book)},
-		stage.Stage, keys.SceneMember(stage.SceneID), keys.BookSceneMember(stage.SceneID))
+		[]string{keys.AssetState(stage.SceneID), keys.Intent(stage), keys.ActiveScenes(), keys.ScenesOf(stage.Book), keys.Cancel(stage.Book)},
+		stage.Stage, keys.SceneMember(stage.SceneID), keys.BookSceneMember(stage.SceneID), gone)
 	if err != nil {
 		return "", err
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/animastor/orchestra/ports"
 	"github.com/animastor/orchestra/sim"
@@ -26,6 +27,7 @@ type Store struct {
 	w     *sim.World
 	name  func(path string) string
 	files map[string]ports.Artifact
+	since map[string]time.Duration // when each was written last
 }
 
 var _ ports.Artifacts = (*Store)(nil)
@@ -36,7 +38,7 @@ func New(w *sim.World, name func(path string) string) *Store {
 	if name == nil {
 		name = func(path string) string { return path }
 	}
-	return &Store{w: w, name: name, files: map[string]ports.Artifact{}}
+	return &Store{w: w, name: name, files: map[string]ports.Artifact{}, since: map[string]time.Duration{}}
 }
 
 // Stat implements ports.Artifacts.
@@ -60,7 +62,7 @@ func (s *Store) Stat(ctx context.Context, path string) (ports.Artifact, ports.Pr
 // Put writes a file, whatever stands at its path.
 func (s *Store) Put(ctx context.Context, file ports.Artifact) error {
 	_, err := s.call(ctx, "put", file.Path, func(*sim.Fired) (any, error) {
-		s.files[file.Path] = file
+		s.Set(file)
 		return file, nil
 	})
 	if err != nil {
@@ -106,7 +108,12 @@ func (s *Store) Get(path string) (ports.Artifact, bool) {
 func (s *Store) Name(path string) string { return s.name(path) }
 
 // Set writes a file without a call, as a scenario does before its run.
-func (s *Store) Set(file ports.Artifact) { s.files[file.Path] = file }
+func (s *Store) Set(file ports.Artifact) {
+	s.files[file.Path], s.since[file.Path] = file, s.w.Elapsed()
+}
+
+// Since is when what stands at a path was written, since the world began.
+func (s *Store) Since(path string) time.Duration { return s.since[path] }
 
 // Remove takes a file away and says whether it was there.
 func (s *Store) Remove(path string) bool {

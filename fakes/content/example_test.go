@@ -28,6 +28,6 @@ func Example() {
 	})
 	w.RunFor(0)
 	// Output:
-	// [b1/c1/s1 b1/c1/s2] [{u1  0} {u2  0}]
+	// [b1/c1/s1 b1/c1/s2] [{u1 0  0} {u2 0  0}]
 	// true scene b1/c1/s2: content: no such scene
 }

@@ -24,7 +24,6 @@ func Example() {
 	h := hub.New(w, w.Process("hub"), hub.Options{})
 	workers.Start(w, artifacts.New(w, nil), workers.Spec{
 		Type: "image", N: 1, Hub: h.Transport, JobTimeMin: 30 * time.Second,
-		Path: func(j ports.Job) string { return j.UnitID + ".png" },
 	})
 	h.On(func(e hub.Event) { fmt.Println("hub:", e) })
 	w.Inject(sim.Rule{Effect: "lost", Count: 1, Match: func(n sim.CallName) bool {
@@ -37,7 +36,7 @@ func Example() {
 	p.Go(p.Context(), "main", func(ctx context.Context) {
 		_ = p.Sleep(ctx, time.Second) // until the worker is known
 		job := ports.Job{JobID: "image:b1:c1:s1:u1:1", DispatchID: "d1", BookID: "b1", ChapterID: "c1", SceneID: "s1",
-			Stage: "image", UnitID: "u1", Generation: 1, Fence: 1}
+			Stage: "image", UnitID: "u1", Generation: 1, Fence: 1, Path: "u1.png"}
 		fmt.Println("ambiguous:", errors.Is(client.Post(ctx, job), ports.ErrAmbiguous))
 		var no *ports.Rejected
 		if errors.As(client.Post(ctx, job), &no) {

@@ -12,6 +12,6 @@
 // In the middle of each job a worker makes the call worker.run, whose subject is
 // the job: an effect on it decides what becomes of the job (see Effects).
 //
-// Not for: building artifact paths (Spec.Path brings them), or any judgement of
+// Not for: building artifact paths (the job brings its own), or any judgement of
 // results.
 package workers

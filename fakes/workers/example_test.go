@@ -18,15 +18,12 @@ func Example() {
 	w := sim.New(sim.Options{Seed: 1})
 	defer w.Close()
 	h, tree := hub.New(w, w.Process("hub"), hub.Options{}), artifacts.New(w, nil)
-	workers.Start(w, tree, workers.Spec{
-		Type: "image", N: 2, Hub: h.Transport,
-		Path: func(j ports.Job) string { return j.SceneID + "/" + j.UnitID + ".png" },
-	})
+	workers.Start(w, tree, workers.Spec{Type: "image", N: 2, Hub: h.Transport})
 	h.OnResult = func(r ports.JobResult) { fmt.Println(r.UnitID, "ok:", r.OK) }
 	w.RunFor(time.Second)
 
 	// Any http.Handler's client will do.
-	job := `{"job_id":"image:b1:c1:s1:u1:1","dispatch_id":"d1","book_id":"b1","chapter_id":"c1","scene_id":"s1","stage":"image","unit_id":"u1","generation":1,"fence":1}`
+	job := `{"job_id":"image:b1:c1:s1:u1:1","dispatch_id":"d1","book_id":"b1","chapter_id":"c1","scene_id":"s1","stage":"image","unit_id":"u1","generation":1,"fence":1,"path":"s1/u1.png"}`
 	request, _ := http.NewRequest(http.MethodPost, "http://hub/jobs", strings.NewReader(job))
 	h.ServeHTTP(discard{}, request)
 

@@ -17,7 +17,6 @@ type Spec struct {
 	N           int                                  // how many there are at first
 	Workspace   string                               // whose private workers they are; "": the system's
 	SharedUntil int64                                // ms since the epoch, by the hub's clock; 0: private ones are not shared
-	Path        func(ports.Job) string               // of the artifact that a job makes
 	Hub         func(*sim.Process) http.RoundTripper // the way to the hub: hub.Hub.Transport
 
 	APIKey         string

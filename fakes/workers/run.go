@@ -102,7 +102,7 @@ func (k *worker) complete(ctx context.Context, c hub.Claim, effect string, befor
 	if effect == "half" {
 		size = 0
 	}
-	file := ports.Artifact{Path: k.spec.Path(c.Job), Generation: c.Generation, Version: c.Version, Size: size, Composition: c.Composition()}
+	file := ports.Artifact{Path: c.Path, Generation: c.Generation, Version: c.Version, Size: size, Composition: c.Composition()}
 	if c.Stage == audio {
 		file.Duration, file.Trimmed = spoken, spoken-silence
 	}
@@ -115,7 +115,7 @@ func (k *worker) complete(ctx context.Context, c hub.Claim, effect string, befor
 		job = another(job, before)
 	}
 	r := k.result(job)
-	r.OK, r.Artifact = true, k.spec.Path(job)
+	r.OK, r.Artifact = true, job.Path
 	k.report(ctx, c, r)
 	if effect == "duplicate" {
 		k.report(ctx, c, r)
@@ -126,9 +126,9 @@ func (k *worker) complete(ctx context.Context, c hub.Claim, effect string, befor
 // cleared; without one, with a unit that nobody asked for.
 func another(job, before ports.Job) ports.Job {
 	if before.UnitID == "" || before.UnitID == job.UnitID {
-		before.UnitID, before.JobID = job.UnitID+"-other", job.JobID+"-other"
+		before.UnitID, before.JobID, before.Path = job.UnitID+"-other", job.JobID+"-other", job.Path
 	}
-	job.UnitID, job.JobID = before.UnitID, before.JobID
+	job.UnitID, job.JobID, job.Path = before.UnitID, before.JobID, before.Path
 	return job
 }
 

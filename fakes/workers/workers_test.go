@@ -37,19 +37,17 @@ func newRig(t *testing.T, seed uint64, n int) *rig {
 	r := &rig{t: t, w: w, hub: hub.New(w, w.Process("hub"), hub.Options{}), tree: artifacts.New(w, nil)}
 	r.hub.On(func(e hub.Event) { r.events = append(r.events, e) })
 	r.hub.OnResult = func(res ports.JobResult) { r.results = append(r.results, res) }
-	r.pool = workers.Start(w, r.tree, workers.Spec{Type: "image", N: n, Path: path, Hub: r.hub.Transport})
+	r.pool = workers.Start(w, r.tree, workers.Spec{Type: "image", N: n, Hub: r.hub.Transport})
 	p := w.Process("engine")
 	r.client = httphub.New(fakes.Runtime{Process: p}, httphub.Options{
 		BaseURL: "http://hub", Client: &http.Client{Transport: r.hub.Transport(p)}})
 	return r
 }
 
-func path(j ports.Job) string { return j.UnitID + ".png" }
-
 func job(i int) ports.Job {
 	unit := fmt.Sprintf("u%d", i)
 	return ports.Job{JobID: "image:b:c:s:" + unit + ":1", DispatchID: "d1", BookID: "b", ChapterID: "c", SceneID: "s",
-		Stage: "image", UnitID: unit, Generation: 1, Fence: 1, Version: 4}
+		Stage: "image", UnitID: unit, Generation: 1, Fence: 1, Version: 4, Path: unit + ".png"}
 }
 
 // post queues n jobs at 1 s, when the workers are known, and runs for d.
@@ -270,7 +268,7 @@ func BenchmarkIdleHour(b *testing.B) {
 	w := sim.New(sim.Options{Keep: 100, Steps: 1 << 40})
 	defer w.Close()
 	h := hub.New(w, w.Process("hub"), hub.Options{})
-	workers.Start(w, artifacts.New(w, nil), workers.Spec{Type: "image", N: 1, Path: path, Hub: h.Transport})
+	workers.Start(w, artifacts.New(w, nil), workers.Spec{Type: "image", N: 1, Hub: h.Transport})
 	for b.Loop() {
 		w.RunFor(time.Hour)
 	}

@@ -114,11 +114,12 @@ func (u universe) dispatchCalls(t *rapid.T) []func(*store.Store) error {
 func (u universe) otherCalls(t *rapid.T) []func(*store.Store) error {
 	scene, book, h := u.stage.SceneID, u.stage.Book, oneOf(t, u.holders...)
 	asked := oneOf(t, u.stage, u.stage, u.video())
-	op := oneOf(t, store.OpRequest, store.OpRegenerate, store.OpReset, store.OpCancel, store.OpDelete)
+	op := oneOf(t, store.OpRequest, store.OpRegenerate, store.OpReset, store.OpEdit, store.OpCancel, store.OpDelete)
 	moves := []store.Move{{Line: "l1", Scene: scene, Event: oneOf(t, "started", ""), Tell: evenly(t, 2) == 0},
 		{Line: oneOf(t, "l1", "l2"), Scene: scene, Event: "finished", Tell: true}}
 	heard, loan := oneOf(t, "l1", "l2", ""), oneOf(t, 0, time.Minute)
 	stages := oneOf(t, []string{"image", "audio"}, []string{"image"}, nil)
+	gone := store.StageView{Stage: u.stage, Fence: oneOf(t, int64(5), 5, 4)}
 	lock := store.Lock{Key: keys.CleanupLock(), Token: h, Fence: int64(3 + evenly(t, 2))}
 	open, ready := store.ScopeOf(book, map[string]string{"id": "x", "rev": "4", "last": "3"}), evenly(t, 2)
 	order := store.Order{Chapter: oneOf(t, "", scene.Chapter), Op: op, Force: h == ""}
@@ -126,6 +127,7 @@ func (u universe) otherCalls(t *rapid.T) []func(*store.Store) error {
 		func(s *store.Store) error { _, err := s.Intent(ctx, op, asked, h == ""); return err },
 		func(s *store.Store) error { _, err := s.Retire(ctx, scene, stages); return err },
 		func(s *store.Store) error { _, err := s.Restore(ctx, u.stage); return err },
+		func(s *store.Store) error { _, err := s.Dirty(ctx, gone); return err },
 		func(s *store.Store) error { _, err := s.SlotHolders(ctx, asset.Stages()); return err },
 		func(s *store.Store) error { _, err := s.ReleaseSlots(ctx, asset.Image, u.dispatches); return err },
 		func(s *store.Store) error { _, err := s.Hold(ctx, lock, time.Minute); return err },

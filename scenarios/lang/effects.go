@@ -15,7 +15,7 @@ type FaultEffect struct {
 }
 
 // services are what a fault can hit: the first part of `service.verb` in the name of a call.
-var services = []string{"redis", "hub", "callback", "worker", "content", "artifacts", "media", "consumer"}
+var services = []string{"redis", "hub", "callback", "worker", "content", "artifacts", "media", "consumer", "pg"}
 
 var (
 	delay   = []string{"delay"}
@@ -63,6 +63,11 @@ var effects = []*FaultEffect{
 	{"content", "unreadable", "The content cannot be read.", nil},
 	{"artifacts", "missing", "The file is not there.", nil},
 	{"artifacts", "unreadable", "The file cannot be asked for.", nil},
+	{"pg", "unreadable", "The store cannot be read.", nil},
+	{"pg", "undecodable", "One row of the answer makes no sense.", nil},
+	{"pg", "partial", "The second half of the page is missing.", nil},
+	{"pg", "empty", "The store answers as an empty one.", nil},
+	{"pg", "stale", "The store answers as before the last write of the scene.", nil},
 	{"media", "missing", "The merge answers that a part is missing.", nil},
 }
 

@@ -19,6 +19,7 @@ type Book struct {
 	Groups                   int         // g1, g2, …
 	Workspace                string      // "": nobody's
 	State                    asset.State // of every stage, at the start
+	Canonical                bool        // its pictures are of the time before pointers
 	Later                    []string    // scenes of each chapter that come only with `insert`
 }
 

@@ -43,6 +43,7 @@ var (
 	typeText          = Type{"TEXT", "a word, or a quoted string with the escapes of Go", parseText}                                                                                      // Text
 	typeGlob          = Type{"GLOB", "`*` stands for any text; ids are spelt, and quoted, as the trace spells them: `\"a:b\"/c1/*`; a glob with a blank is quoted as a whole", parseGlob} // Text
 	typeID            = Type{"ID", "1 to 1,024 bytes; anything but letters, digits, `-`, `_` and `.` is quoted", parseID}                                                                 // Text
+	typeIDs           = Type{"IDS", "a list of ids: `u1,u2`", func(sc *scope, w syntax.Word) (any, *syntax.Error) { return parseList(sc, w, parseID) }}                                   // Names
 	typeSeeds         = Type{"SEEDS", "`7`, `1..10` or `1,5,9`; at most 20", parseSeeds}
 	typeStages        = Type{"STAGES", "a list of `audio`, `image` and `video`", parseStages}                                                                                     // Names
 	typeProcess       = Type{"PROCESS", "`e1`, `e2`, … are the engines, `hub` the hub, `image-1`, `image-2`, … the workers, `image-w1-1`, … those of workspace w1", parseProcess} // Text

@@ -32,10 +32,17 @@ var intentVerbs = []*Verb{
 		Summary: "Edits the text of scenes: raises the version of their content.",
 		Params:  []Param{need("path", paths("PATH", LevelScene), "")},
 		Keys: []Param{
+			opt("units", typeIDs, "image units and segments that are not what they were; the client then tells the engine, which marks them dirty if it is versioned"),
 			opt("segments", counts(0, 9999), "cuts the audio text into that many segments"),
 			opt("groups", counts(0, 1000), "cuts the units into that many groups"),
 		},
-		Example: "at 10s edit b1/c1/s1",
+		Example: "at 10s edit b1/c1/s1\nat 20s edit b1/c1/s1 units=u1,u2",
+	},
+	{
+		Name: "reconcile", Phase: Action,
+		Summary: "Lets an operator make a reconcile pass now, on the client.",
+		Keys:    []Param{def("force", typeYesNo, "no", "it also does what it would find suspicious")},
+		Example: "at 5m reconcile force=yes",
 	},
 	{
 		Name: "insert", Phase: Action,
@@ -84,6 +91,14 @@ var faultVerbs = []*Verb{
 		},
 		Example: "at 30s evict redis dispatch-lease b1/c1/s1:image\nevict \"animastor:active-scenes\"",
 		check:   checkEvict,
+	},
+	{
+		Name: "lose", Phase: Action,
+		Summary: "Takes files out of the artifact tree, as a broken disk does.",
+		Detail:  "All files of the stages: of their units and of the scene.",
+		Params:  []Param{need("path", paths("PATH", LevelStage), "")},
+		Keys:    []Param{opt("units", typeIDs, "the files of these units alone")},
+		Example: "at 5m lose b1/*:image units=u1",
 	},
 	{
 		Name: "failover", Phase: Action,

@@ -37,6 +37,7 @@ var setupVerbs = []*Verb{
 			opt("later", names("s", 1, 20_000), "scenes of each chapter that are not there until an `insert`"),
 			opt("workspace", typeWorkspace, "whose private workers may serve it, too"),
 			def("state", words("new", "pending", "ready", "dirty", "failed"), "new", "of every stage; `ready` comes with its artifacts"),
+			def("canonical", typeYesNo, "no", "of an engine that is versioned: its pictures are of the time before, and not published"),
 		},
 		Example: `book b2 chapters=x,"b:c1" scenes=2 units=3`,
 		check:   checkBook,
@@ -90,6 +91,7 @@ var setupVerbs = []*Verb{
 			opt("tick", typePeriod, "period of the tick"),
 			opt("renew", typePeriod, "period of the renewals"),
 			opt("window", counts(1, 1000), "scenes of a book that may be under way at once; without it, all"),
+			opt("versioned", typeYesNo, "pictures are published in the pointer store, where their dirty marks and the tombstones of books stand, too; without it the store is never called"),
 		}, stageSettings()...),
 		Example: "config slots.image=2 tick=10s",
 		check:   someKey,
@@ -102,6 +104,7 @@ var setupVerbs = []*Verb{
 		Keys: []Param{
 			opt("redis", typeDurationRange, ""), opt("hub", typeDurationRange, ""), opt("callback", typeDurationRange, ""),
 			opt("content", typeDurationRange, ""), opt("artifacts", typeDurationRange, ""), opt("media", typeDurationRange, ""), opt("consumer", typeDurationRange, ""),
+			opt("pg", typeDurationRange, ""),
 		},
 		Example: "latency redis=50us..2ms hub=1ms..30ms",
 		check: func(v *vetter, s *Step) {
@@ -164,7 +167,7 @@ func stageSettings() (list []Param) {
 // properties are the ids of design 6 that are built.
 var properties = []string{
 	"bounded-churn", "key-encoding", "classification", "pass-abort", "single-owner", "slots", "finish-once", "one-job", "fresh-deferral",
-	"fair-accounting", "isolation", "no-lost-work", "evidence", "cancel", "permits", "timers", "bounded-store", "result-events", "exact-sweep",
+	"fair-accounting", "isolation", "no-lost-work", "evidence", "unknown-is-not-absent", "true-ready", "cancel", "permits", "timers", "bounded-store", "result-events", "exact-sweep",
 	"one-finale", "fairness", "replay",
 }
 
@@ -182,7 +185,7 @@ func checkBook(v *vetter, s *Step) {
 	b := Book{
 		ID: s.Args.Text("id"), Chapters: s.Args.Names("chapters"), Scenes: s.Args.Names("scenes"),
 		Stages: s.Args.Names("stages"), Units: int(s.Args.Count("units")), Segments: int(s.Args.Count("segments")),
-		Groups: int(s.Args.Count("groups")), Workspace: s.Args.Text("workspace"), State: asset.State(s.Args.Text("state")),
+		Groups: int(s.Args.Count("groups")), Workspace: s.Args.Text("workspace"), State: asset.State(s.Args.Text("state")), Canonical: s.Args.YesNo("canonical"),
 		Later: s.Args.Names("later"),
 	}
 	for _, name := range b.Later {

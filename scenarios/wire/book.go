@@ -3,6 +3,7 @@ package wire
 import (
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/animastor/orchestra/engine/asset"
 	"github.com/animastor/orchestra/engine/keys"
@@ -21,6 +22,7 @@ type Book struct {
 	Workspace                string      // whose it is; "": nobody's
 	State                    asset.State // new: never asked for
 	Later                    []string    // scenes of each chapter that come only with Insert
+	Canonical                bool        // of a versioned world: its pictures are of the time before pointers
 }
 
 // AddBook puts a book into the content. With state ready its artifacts stand, and
@@ -44,7 +46,7 @@ func (w *World) AddBook(b Book) {
 			}
 			w.Content.Set(scene)
 			for _, stage := range b.Stages {
-				w.preset(scene, stage, b.State)
+				w.preset(scene, stage, b)
 			}
 		}
 	}
@@ -68,18 +70,31 @@ func (w *World) Insert(id ports.SceneID) {
 	w.later = slices.Delete(w.later, i, i+1)
 }
 
-// Edit raises the version of a scene's content and changes the number of its segments
-// or groups, unless it is negative.
-func (w *World) Edit(id ports.SceneID, segments, groups int) {
-	w.Content.Edit(id, func(s *ports.Scene) {
-		if segments >= 0 {
-			setSegments(s, segments)
+// Edit is a change of a scene's content.
+type Edit struct {
+	Scene            ports.SceneID
+	Units            []string // image units and segments that are not what they were
+	Segments, Groups int      // how many there are from now on; negative: as before
+}
+
+func (w *World) edit(e Edit) {
+	w.disturbed[e.Scene] = w.Sim.Elapsed()
+	w.Content.Edit(e.Scene, func(s *ports.Scene) {
+		if e.Segments >= 0 {
+			setSegments(s, e.Segments)
 		}
-		if groups >= 0 {
-			setGroups(s, groups)
+		if e.Groups >= 0 {
+			setGroups(s, e.Groups)
+		}
+		for _, units := range [][]ports.Unit{s.Units, s.Segments} {
+			for i := range units {
+				if slices.Contains(e.Units, units[i].ID) {
+					units[i].Version = s.Version
+				}
+			}
 		}
 	})
-	if scene, ok := w.Content.Get(id); ok {
+	if scene, ok := w.Content.Get(e.Scene); ok {
 		w.name(scene)
 	}
 }
@@ -141,7 +156,8 @@ func (w *World) name(s ports.Scene) {
 }
 
 // preset writes what a stage in that state would have left in Redis.
-func (w *World) preset(scene ports.Scene, stage string, state asset.State) {
+func (w *World) preset(scene ports.Scene, stage string, b Book) {
+	state := b.State
 	if state == asset.New || state == "" {
 		return
 	}
@@ -153,18 +169,18 @@ func (w *World) preset(scene ports.Scene, stage string, state asset.State) {
 		db.SAdd(keys.ActiveScenes(), keys.SceneMember(id.SceneID))
 	}
 	if state == asset.Ready {
-		w.presetFiles(scene, stage)
+		w.presetFiles(scene, stage, b.Canonical)
 	}
 	w.Recorder.preset(id)
 }
 
 // presetFiles writes the artifacts that a stage of generation 1 would have left.
-func (w *World) presetFiles(scene ports.Scene, kind string) {
+func (w *World) presetFiles(scene ports.Scene, kind string, canonical bool) {
 	set := func(path, composition string) {
 		w.Artifacts.Set(ports.Artifact{Path: path, Generation: 1, Version: scene.Version, Size: 1, Composition: composition})
 	}
 	find := func(unit string) (ports.Artifact, error) {
-		a, _ := w.Artifacts.Get(keys.ArtifactPath(scene.SceneID, asset.Image, unit))
+		a, _ := w.Artifacts.Get(w.picturePath(scene.SceneID, unit))
 		return a, nil
 	}
 	all := parts(scene, kind)
@@ -173,7 +189,12 @@ func (w *World) presetFiles(scene ports.Scene, kind string) {
 		if kind == asset.Video {
 			composition, _ = stage.GroupComposition(scene.Groups[i], find) // find never fails
 		}
-		set(keys.ArtifactPath(scene.SceneID, kind, part), composition)
+		path := keys.ArtifactPath(scene.SceneID, kind, part)
+		if kind == asset.Image && w.opts.Config.Versioned && !canonical {
+			path = keys.VersionPath(scene.SceneID, part, 1)
+			w.Pointers.SetPointer(scene.SceneID, ports.Pointer{Unit: part, Path: path, Status: ports.PointerOK, Generation: 1, Version: scene.Version})
+		}
+		set(path, composition)
 	}
 	if len(all) == 0 {
 		return
@@ -187,12 +208,53 @@ func (w *World) presetFiles(scene ports.Scene, kind string) {
 	}
 }
 
+// Lose takes files of a stage out of the tree: of some units, or, without any, of all and
+// of the scene.
+func (w *World) Lose(s ports.StageID, units []string) {
+	w.disturbed[s.SceneID] = w.Sim.Elapsed()
+	scene, _ := w.Content.Get(s.SceneID)
+	if len(units) == 0 {
+		w.Artifacts.Remove(keys.ScenePath(s.SceneID, s.Stage))
+		units = parts(scene, s.Stage)
+	}
+	for _, part := range units {
+		w.Artifacts.Remove(keys.ArtifactPath(s.SceneID, s.Stage, part))
+		if s.Stage == asset.Image {
+			w.Artifacts.Remove(w.picturePath(s.SceneID, part))
+		}
+	}
+}
+
+// pathName is what a path of the artifact tree is about, as jobs are named. The versions of
+// a picture are about the same.
+func (w *World) pathName(path string) string {
+	if name, ok := w.files[path]; ok {
+		return name
+	}
+	if at := strings.LastIndexByte(path, '@'); at >= 0 {
+		return w.files[path[:at]+".png"]
+	}
+	return ""
+}
+
+// picturePath is where the picture of a unit is, as far as anybody can know.
+func (w *World) picturePath(s ports.SceneID, unit string) string {
+	if p, published := w.Pointers.Pointer(s, unit); published && p.Status == ports.PointerOK {
+		return p.Path
+	}
+	return keys.ArtifactPath(s, asset.Image, unit)
+}
+
 // WholeArtifacts counts the whole files of a stage: of its units, and of the scene. A
 // placeholder is none.
 func (w *World) WholeArtifacts(s ports.StageID) int {
 	scene, _ := w.Content.Get(s.SceneID)
 	paths := []string{keys.ScenePath(s.SceneID, s.Stage)}
 	for _, part := range parts(scene, s.Stage) {
+		if s.Stage == asset.Image {
+			paths = append(paths, w.picturePath(s.SceneID, part))
+			continue
+		}
 		paths = append(paths, keys.ArtifactPath(s.SceneID, s.Stage, part))
 	}
 	return len(slices.DeleteFunc(paths, func(path string) bool {

@@ -84,6 +84,8 @@ func describe(e ports.Event) (subject, detail, outcome string) {
 			r.Scenes, r.Live, r.Fed, r.Adopted, r.Lost, r.Released, r.Purged, r.Restored, r.Withheld, r.Errors)
 		if e.Cause != "" {
 			outcome = "incomplete: " + e.Cause
+		} else if e.Suspicious {
+			outcome = "suspicious"
 		}
 		return "#" + num(e.Number), detail, outcome
 	case ports.Restored:

@@ -32,6 +32,11 @@ func intentTwin(db *redis.DB, keys, args []string) (any, error) {
 	if live != expected {
 		return []string{"retry", live}, nil
 	}
+	if op == "edit" {
+		if _, problem := intentOf(db, intent); problem != "" || db.Exists(cancel) {
+			return []string{"kept", "", before, before, "", num(intOr0(fence))}, nil
+		}
+	}
 	last := get(db, state, stage+"generation")
 	generation := num(max(current, intOr0(last)) + 1)
 	after := stateAfter(op, before, args[11] == "1")
@@ -179,20 +184,24 @@ func undeferTwin(db *redis.DB, keys, args []string) (any, error) {
 
 // restoreTwin is restore.lua.
 func restoreTwin(db *redis.DB, keys, args []string) (any, error) {
-	state, intent, activeScenes, scenesOf := keys[0], keys[1], keys[2], keys[3]
-	stage, scene, bookScene := args[0]+".", args[1], args[2]
-	if err := corrupt(db, keys, "hash", "hash", "set", "set"); err != nil {
+	state, intent, activeScenes, scenesOf, cancel := keys[0], keys[1], keys[2], keys[3], keys[4]
+	stage, scene, bookScene, gone := args[0]+".", args[1], args[2], args[3]
+	if err := corrupt(db, keys, "hash", "hash", "set", "set", "string"); err != nil {
 		return nil, err
 	}
 
 	status := get(db, state, stage+"state")
 	generation, problem := intentOf(db, intent)
-	if problem != "" || get(db, state, stage+"dispatch") != "" || status == "ready" || status == "failed" {
+	dirty := status == "ready" && gone != "" && get(db, state, stage+"fence") == gone && !db.Exists(cancel)
+	if problem != "" || get(db, state, stage+"dispatch") != "" || status == "failed" || status == "ready" && !dirty {
 		return []string{"kept"}, nil
 	}
 	lost := status == "" || status == "generating"
 	verdict := "restored"
-	if !lost {
+	switch {
+	case dirty:
+		verdict = "dirty"
+	case !lost:
 		if db.SIsMember(activeScenes, scene) && db.SIsMember(scenesOf, bookScene) {
 			return []string{"kept"}, nil
 		}
@@ -200,7 +209,10 @@ func restoreTwin(db *redis.DB, keys, args []string) (any, error) {
 	}
 	db.SAdd(activeScenes, scene)
 	db.SAdd(scenesOf, bookScene)
-	if lost {
+	switch {
+	case dirty:
+		db.HSet(state, stage+"state", "dirty", stage+"reason", "artifact_missing")
+	case lost:
 		db.HSet(state, stage+"state", "pending", stage+"generation", num(generation))
 	}
 	if _, ok := readInt(get(db, state, stage+"fence")); !ok {

@@ -240,7 +240,7 @@ func drawCall(t *rapid.T, name string) func(context.Context, *store.Store) {
 		}
 		return func(ctx context.Context, s *store.Store) { _, _ = s.Finish(ctx, a) }
 	case "intent":
-		op := store.IntentOp(oneOf(t, "request", "regenerate", "reset", "cancel", "delete"))
+		op := store.IntentOp(oneOf(t, "request", "regenerate", "reset", "edit", "cancel", "delete"))
 		stage := oneOf(t, twinStage, twinStage, twinVideo)
 		if op != store.OpCancel && op != store.OpDelete && evenly(t, 2) == 0 {
 			a := store.StartArgs{Scope: drawnScope(t), Stage: stage, Op: op, Number: int64(2 + evenly(t, 2)), Stands: evenly(t, 2) == 0}
@@ -268,7 +268,11 @@ func drawCall(t *rapid.T, name string) func(context.Context, *store.Store) {
 		stages := oneOf(t, []string{"image", "audio"}, []string{"image"}, nil)
 		return func(ctx context.Context, s *store.Store) { _, _ = s.Retire(ctx, twinScene, stages) }
 	case "restore":
-		return func(ctx context.Context, s *store.Store) { _, _ = s.Restore(ctx, twinStage) }
+		view := store.StageView{Stage: twinStage, Fence: oneOf(t, int64(0), 5, 5, 5)}
+		if view.Fence == 0 {
+			return func(ctx context.Context, s *store.Store) { _, _ = s.Restore(ctx, twinStage) }
+		}
+		return func(ctx context.Context, s *store.Store) { _, _ = s.Dirty(ctx, view) }
 	case "lock":
 		taken, held := evenly(t, 2) == 0, store.Lock{Key: keys.CleanupLock(), Token: h, Fence: 3}
 		return func(ctx context.Context, s *store.Store) {
@@ -434,7 +438,7 @@ var verdicts = map[string]string{
 	"renew": "ok not_owner finished", "adopt": "ok fresh finished", "claim": "ok in_progress finished",
 	"admit": "ok intent_not_active intent_missing stale_intent already_completed receipt_conflict duplicate_pending",
 	"mark":  "ok finished", "forget": "0 1", "release": "released kept", "accept": "accepted last duplicate stale",
-	"finish": "ok finished not_owner", "intent": "ok retry stale started", "order": "ok ended none", "slide": "ok moved", "conclude": "ok moved", "retire": "0 1", "restore": "kept restored indexed", "lock": "0 1", "unlock": "0 1", "undefer": "0 1", "drain": "0 1 2", "due": "", "delivered": "0 1 2",
+	"finish": "ok finished not_owner", "intent": "ok retry kept stale started", "order": "ok ended none", "slide": "ok moved", "conclude": "ok moved", "retire": "0 1", "restore": "kept restored indexed dirty", "lock": "0 1", "unlock": "0 1", "undefer": "0 1", "drain": "0 1 2", "due": "", "delivered": "0 1 2",
 }
 
 // TestTwins: a script and its twin answer the same, write the same and leave the same

@@ -31,6 +31,11 @@ func (w *World) View() properties.View {
 		Scenes:      w.Content.All,
 		Enabled:     w.enabled,
 		Wanted:      w.Recorder.Wanted,
+		Stands:      w.missing,
+		Pictured:    w.hasPicture,
+		Disturbed:   func(s ports.SceneID) time.Duration { return w.disturbed[s] },
+		Marks:       w.Pointers.MarksOf,
+		Published:   w.settles,
 		ScopeEchoed: func() bool { return w.opts.Hub.Scope == hub.ScopeEcho },
 		Fenced:      func() bool { return !w.opts.Hub.NoFences },
 	}

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"net/http"
@@ -18,6 +19,7 @@ import (
 	"github.com/animastor/orchestra/fakes/content"
 	"github.com/animastor/orchestra/fakes/hub"
 	"github.com/animastor/orchestra/fakes/media"
+	"github.com/animastor/orchestra/fakes/pointers"
 	"github.com/animastor/orchestra/fakes/redis"
 	"github.com/animastor/orchestra/fakes/workers"
 	"github.com/animastor/orchestra/ports"
@@ -55,6 +57,7 @@ func DefaultLatency() map[string]sim.Latency {
 		"callback":  {Min: ms, Max: time.Second},
 		"media":     {Min: 100 * ms, Max: 2 * time.Second},
 		"consumer":  {Min: ms, Max: 100 * ms},
+		"pg":        {Min: ms, Max: 20 * ms},
 	}
 }
 
@@ -67,18 +70,20 @@ type World struct {
 	Hub       *hub.Hub
 	Content   *content.Books
 	Artifacts *artifacts.Store
+	Pointers  *pointers.Store // used with Config.Versioned
 	Callbacks *callbacks.Queue
 	Consumer  *consumer.Consumer
 	Recorder  *Recorder
 
-	opts    Options
-	hubProc *sim.Process
-	api     *replica
-	engines []*replica
-	pools   map[string]*workers.Pool
-	closed  bool
-	later   []ports.Scene     // that come into their books with Insert
-	files   map[string]string // what a path of the artifact tree is about, as jobs are named
+	opts      Options
+	hubProc   *sim.Process
+	api       *replica
+	engines   []*replica
+	pools     map[string]*workers.Pool
+	closed    bool
+	disturbed map[ports.SceneID]time.Duration // when content or files of a scene were changed by hand
+	later     []ports.Scene                   // that come into their books with Insert
+	files     map[string]string               // what a path of the artifact tree is about, as jobs are named
 }
 
 // replica is one process that runs the engine's code.
@@ -97,11 +102,12 @@ func New(o Options) *World {
 	}
 	s := sim.New(sim.Options{Seed: o.Seed, Latency: o.Latency, Keep: o.Keep})
 	o.Hub.APIKey = hubKey
-	w := &World{Sim: s, opts: o, hubProc: s.Process("hub"), pools: map[string]*workers.Pool{}, files: map[string]string{}}
+	w := &World{Sim: s, opts: o, hubProc: s.Process("hub"), pools: map[string]*workers.Pool{}, disturbed: map[ports.SceneID]time.Duration{}, files: map[string]string{}}
 	w.Redis = redis.New(s, redis.Options{Scripts: scripts(o.Twins), Lua: o.Lua, Subject: subject, Undo: o.Undo})
 	w.Hub = hub.New(s, w.hubProc, o.Hub)
 	w.Content = content.New(s)
-	w.Artifacts = artifacts.New(s, func(path string) string { return w.files[path] })
+	w.Artifacts = artifacts.New(s, w.pathName)
+	w.Pointers = pointers.New(s)
 	w.Callbacks = callbacks.New(s, w.hubProc)
 	w.Consumer = consumer.New(s)
 	w.Hub.OnResult = w.Callbacks.Push
@@ -141,6 +147,10 @@ func (w *World) replica(name string) *replica {
 // build makes the engine of the current incarnation, with connections of its own.
 func (w *World) build(r *replica) {
 	rt, merger := fakes.Runtime{Process: r.p}, media.New(w.Sim, w.Artifacts)
+	var published ports.Pointers
+	if w.opts.Config.Versioned {
+		published = w.Pointers
+	}
 	r.engine = engine.New(w.opts.Config, engine.Deps{
 		Runtime:   rt,
 		Redis:     w.Redis.Client(r.p),
@@ -148,6 +158,7 @@ func (w *World) build(r *replica) {
 		Content:   w.Content,
 		Artifacts: w.Artifacts,
 		Media:     merger,
+		Pointers:  published,
 		Observer:  observer{w.Sim},
 
 		Placeholders: merger,
@@ -186,8 +197,7 @@ func (w *World) SetWorkers(s Workers) {
 	name := s.Kind + " " + s.Workspace
 	pool, ok := w.pools[name]
 	if !ok {
-		pool = workers.Start(w.Sim, w.Artifacts, workers.Spec{Type: s.Kind, Workspace: s.Workspace, APIKey: hubKey, Hub: w.Hub.Transport,
-			Path: func(j ports.Job) string { return keys.ArtifactPath(j.StageID().SceneID, j.Stage, j.UnitID) }})
+		pool = workers.Start(w.Sim, w.Artifacts, workers.Spec{Type: s.Kind, Workspace: s.Workspace, APIKey: hubKey, Hub: w.Hub.Transport})
 		w.pools[name] = pool
 	}
 	pool.SetJobTime(s.JobMin, s.JobMax)
@@ -324,6 +334,43 @@ func (w *World) Ask(op string, t engine.Target) {
 		return err
 	})
 }
+
+// Edit raises the version of a scene's content, and of the units named, and changes the
+// number of its segments or groups, unless it is negative. If units are named, the client
+// then tells the engine, as who edits has to.
+func (w *World) Edit(e Edit) {
+	w.edit(e)
+	if len(e.Units) == 0 {
+		return
+	}
+	t := engine.Target{Book: e.Scene.Book, Chapter: e.Scene.Chapter, Scene: e.Scene.Scene}
+	marked := e.Units
+	if !w.opts.Config.Versioned {
+		marked = nil
+	}
+	w.insist("edit", func(ctx context.Context, en *engine.Engine) error {
+		_, err := en.Edit(ctx, t, marked...)
+		return err
+	})
+}
+
+// Reconcile lets the client make a pass, forced or not, until one ends that did not wait
+// for another's lock.
+func (w *World) Reconcile(forced bool) {
+	w.insist("reconcile", func(ctx context.Context, e *engine.Engine) error {
+		pass := e.Reconcile
+		if forced {
+			pass = e.ForceReconcile
+		}
+		report, err := pass(ctx)
+		if err == nil && report == (ports.Reconciled{}) {
+			return errNoPass
+		}
+		return err
+	})
+}
+
+var errNoPass = errors.New("wire: another process held the pass lock, or there was nothing to look at")
 
 // ClearDeferrals clears the backoff windows of a book, or of one scene of it.
 func (w *World) ClearDeferrals(s ports.SceneID) {

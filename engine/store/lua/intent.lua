@@ -1,5 +1,5 @@
--- intent records what was asked for of a stage (request, regenerate, reset, cancel,
--- delete) as a new generation, forgets every deferral, budget and backoff of the old
+-- intent records what was asked for of a stage (request, regenerate, reset, edit,
+-- cancel, delete) as a new generation, forgets every deferral, budget and backoff of the old
 -- one, and ends the live dispatch in the same step, to be purged. If another dispatch is live than the
 -- caller named, it says which, and writes nothing. A start for a scope happens once for its mark, and
 -- only while the scope has no later order.
@@ -23,6 +23,10 @@ if scopeID ~= '' then
 end
 if live ~= expected then return {'retry', live} end
 
+-- Who edits does not ask for what nobody has asked for.
+if op == 'edit' and (select(2, readIntent(intent)) or redis.call('EXISTS', cancel) == 1) then
+  return {'kept', '', before, before, '', text(int(fence) or 0)}
+end
 local generation = text(math.max(int(current) or 0, int(last) or 0) + 1)
 local after = before
 if op == 'delete' then after = ''

@@ -1,28 +1,33 @@
 -- restore puts a stage that is asked for back to where a tick finds it: one that lost
 -- its state, one that is generating without a dispatch, one whose scene left the index.
--- A stage with a live dispatch, and one that is done, is left as it is.
+-- A stage with a live dispatch, and one that is done, is left as it is; but one that is
+-- ready, and of whose last dispatch (`gone`, its fence) the artifacts do not stand, is dirty.
 -- A state that was lost took the fence with it; the new one starts at the time in ms,
 -- above any that was counted.
-local state, intent, activeScenes, scenesOf = unpack(KEYS)
-local stage, scene, bookScene = unpack(ARGV)
+local state, intent, activeScenes, scenesOf, cancel = unpack(KEYS)
+local stage, scene, bookScene, gone = unpack(ARGV)
 
-local wrong = corrupt('hash', 'hash', 'set', 'set')
+local wrong = corrupt('hash', 'hash', 'set', 'set', 'string')
 if wrong then return wrong end
 
 local at = now()
 stage = stage .. '.'
 local status, live, fence = read(state, stage, 'state', 'dispatch', 'fence')
 local generation, problem = readIntent(intent)
-if problem or live ~= '' or status == 'ready' or status == 'failed' then return {'kept'} end
+if problem or live ~= '' or status == 'failed' then return {'kept'} end
+local dirty = status == 'ready' and gone ~= '' and fence == gone and redis.call('EXISTS', cancel) == 0
+if status == 'ready' and not dirty then return {'kept'} end
 
 local verdict = 'kept'
 if redis.call('SISMEMBER', activeScenes, scene) == 0 or redis.call('SISMEMBER', scenesOf, bookScene) == 0 then
   verdict = 'indexed'
 end
 if status == '' or status == 'generating' then verdict = 'restored' end
+if dirty then verdict = 'dirty' end
 if verdict == 'kept' then return {verdict} end
 redis.call('SADD', activeScenes, scene)
 redis.call('SADD', scenesOf, bookScene)
 if verdict == 'restored' then put(state, stage, 'state', 'pending', 'generation', text(generation)) end
+if dirty then put(state, stage, 'state', 'dirty', 'reason', 'artifact_missing') end
 if not int(fence) then put(state, stage, 'fence', text(at)) end
 return {verdict}
