@@ -76,6 +76,9 @@ func expected(f ports.Finish, finals []sim.Event) (v verdict, ok bool) {
 		}
 		return verdict{}, true
 	case "nothing", "partial":
+		if f.Outcome == "partial" && f.Reason == "edited" {
+			return rowOf(f.Reason, "edited")
+		}
 		if len(finals) == 0 {
 			return rowOf(f.Reason, "no_jobs_sent", "no_jobs_generated", "dispatch_error")
 		}
@@ -87,7 +90,7 @@ func expected(f ports.Finish, finals []sim.Event) (v verdict, ok bool) {
 	case "lost":
 		v, ok = rowOf(f.Reason, "lost", "retry_budget_exhausted")
 	case "failed":
-		v, ok = rowOf(f.Reason, "job_failed", "artifact_missing", "scene_not_found", "retry_budget_exhausted")
+		v, ok = rowOf(f.Reason, "job_failed", "artifact_missing", "stale_version", "scene_not_found", "retry_budget_exhausted")
 	}
 	if f.Reason == "job_failed" || f.Reason == "retry_budget_exhausted" {
 		v.retryable = f.Retryable // the class of the failure decides

@@ -145,6 +145,8 @@ func (r *run) metric(name string, s ports.StageID) lang.Value {
 		return yesNo(r.w.Deferred(s))
 	case "leased":
 		return yesNo(r.w.Leased(s))
+	case "marks":
+		return count(len(r.w.Pointers.MarksOf(s.SceneID)))
 	case "indexed":
 		return yesNo(r.w.Indexed(s.SceneID))
 	case "generation":

@@ -39,7 +39,7 @@ var (
 	subjectBook    = &Param{Name: "subject", Type: paths("BOOK", LevelBook)}
 	subjectSlots   = &Param{Name: "subject", Type: typeStage}
 	subjectCalls   = &Param{Name: "subject", Type: typeGlob, Optional: true}
-	subjectPasses  = &Param{Name: "subject", Type: words("complete", "incomplete", "skipped"), Optional: true}
+	subjectPasses  = &Param{Name: "subject", Type: words("complete", "incomplete", "suspicious", "skipped"), Optional: true}
 	subjectProcess = &Param{Name: "subject", Type: typeProcess, Optional: true}
 )
 
@@ -88,12 +88,13 @@ var metrics = append([]*Metric{
 	{Name: "age", Kind: KindDuration, Subject: subjectStage, Doc: "Time since the open deferral was written; 0s: none is open.", Example: "b1/c1/s1:image < 60s"},
 	{Name: "deferred", Kind: KindYesNo, Subject: subjectStage, Doc: "A deferral holds the stage back.", Example: "b1/c1/s1:image"},
 	{Name: "leased", Kind: KindYesNo, Subject: subjectStage, Doc: "The stage has a dispatch lease.", Example: "b1/c1/s1:image = no"},
+	{Name: "marks", Subject: subjectScene, Doc: "Units of the scene with a dirty mark in the pointer store.", Example: "b1/c1/s1 = 1"},
 	{Name: "indexed", Kind: KindYesNo, Subject: subjectScene, Doc: "The scene is in the active index.", Example: "b1/*"},
 	{Name: "budget", Words: []string{"full"}, Subject: subjectStage, Doc: "Tokens left in the retry budget, or `full`.", Example: "b1/c1/s1:image = full"},
 	{Name: "generation", Subject: subjectStage, Doc: "Generation of the intent; 0: never asked for.", Example: "b1/c1/s1:image = 1"},
 	{Name: "finales", Subject: subjectBook, Doc: "Finales in the journal of the book: times that all which was asked for was settled.", Example: "b1 = 1"},
 	{Name: "circuit", Kind: KindWord, Words: []string{"closed", "open", "half_open"}, Subject: subjectSlots, Doc: "Circuit breaker of the stage type.", Example: "image = closed"},
-	{Name: "passes", Subject: subjectPasses, Doc: "Reconcile passes that ended: those that read everything, those that could not, those that another replica held the lock of; without a subject, all that were not skipped.", Example: "incomplete >= 1"},
+	{Name: "passes", Subject: subjectPasses, Doc: "Reconcile passes that ended: those that read everything, those that could not, those that would have made most of what is ready again, those that another replica held the lock of; without a subject, all that were not skipped.", Example: "incomplete >= 1"},
 	{Name: "troubles", Subject: subjectCalls, Doc: "Errors that the engines reported; GLOB is on what was done and its error.", Example: `"*corrupt key animastor:intent:b1*" >= 1`},
 	{Name: "counter", Subject: subjectCalls, Doc: "What the engines count themselves (engine/metrics), summed; GLOB is on `process name stage label`, `-` standing for a part that is empty. A process that starts again counts anew.", Example: `"e1 refusals image backpressure" >= 1`},
 	{Name: "slots", Subject: subjectSlots, Doc: "Slots of the stage type held by unexpired holders.", Example: "image = 0"},

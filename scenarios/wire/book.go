@@ -74,6 +74,7 @@ func (w *World) Insert(id ports.SceneID) {
 type Edit struct {
 	Scene            ports.SceneID
 	Units            []string // image units and segments that are not what they were
+	Layers           []string // that are enabled; none: as before
 	Segments, Groups int      // how many there are from now on; negative: as before
 }
 
@@ -85,6 +86,12 @@ func (w *World) edit(e Edit) {
 		}
 		if e.Groups >= 0 {
 			setGroups(s, e.Groups)
+		}
+		if len(e.Layers) > 0 {
+			s.Layers = map[string]bool{}
+		}
+		for _, layer := range e.Layers {
+			s.Layers[layer] = true
 		}
 		for _, units := range [][]ports.Unit{s.Units, s.Segments} {
 			for i := range units {

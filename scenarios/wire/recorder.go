@@ -63,11 +63,11 @@ func (r *Recorder) Tick(process string) ports.Summary {
 	return r.ticks[process]
 }
 
-// Passes counts the reconcile passes that were complete, incomplete or skipped; all
+// Passes counts the reconcile passes that were complete, incomplete, suspicious or skipped; all
 // but the skipped ones if kind is empty.
 func (r *Recorder) Passes(kind string) int {
 	if kind == "" {
-		return r.passes["complete"] + r.passes["incomplete"]
+		return r.passes["complete"] + r.passes["incomplete"] + r.passes["suspicious"]
 	}
 	return r.passes[kind]
 }
@@ -88,6 +88,8 @@ func passKind(p ports.Pass) string {
 		return "skipped"
 	case p.Cause != "":
 		return "incomplete"
+	case p.Suspicious:
+		return "suspicious"
 	}
 	return "complete"
 }
