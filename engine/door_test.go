@@ -38,7 +38,8 @@ func TestTheDoor(t *testing.T) {
 		"\xff":                    "not valid UTF-8",
 		"\xed\xa0\x80":            "not valid UTF-8", // half of a surrogate pair
 	}
-	intents := []func(context.Context, engine.Target) (engine.Report, error){e.Request, e.Regenerate, e.Reset, e.Cancel, e.Delete}
+	intents := []func(context.Context, engine.Target) (engine.Report, error){e.Request, e.Regenerate, e.Reset, e.Cancel, e.Delete,
+		func(ctx context.Context, t engine.Target) (engine.Report, error) { return e.Edit(ctx, t, "u1") }}
 	scene := func(kind, id string) ports.SceneID {
 		s := map[string]string{"book": "b", "chapter": "c", "scene": "s"}
 		s[kind] = id

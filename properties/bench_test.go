@@ -19,14 +19,18 @@ import (
 // bench is a world without an engine: a test writes into its Redis and its trace what a
 // good or a bad engine would, and sees what one property makes of it.
 type bench struct {
-	t      *testing.T
-	world  *sim.World
-	redis  *redis.Server
-	set    *properties.Set
-	scenes []ports.SceneID
-	wanted []ports.StageID
-	echoes bool
-	fences bool
+	t       *testing.T
+	world   *sim.World
+	redis   *redis.Server
+	set     *properties.Set
+	scenes  []ports.SceneID
+	wanted  []ports.StageID
+	missing string // what s1 lacks
+	marks   map[string]int64
+	settled int64
+	changed time.Duration
+	echoes  bool
+	fences  bool
 }
 
 // s1 and s2 are the stages of most tests.
@@ -45,6 +49,11 @@ func watching(t *testing.T, id string) *bench {
 		Scenes:      func() []ports.SceneID { return b.scenes },
 		Enabled:     func(s ports.StageID) bool { return s.Stage == "image" },
 		Wanted:      func() []ports.StageID { return b.wanted },
+		Stands:      func(ports.StageID) string { return b.missing },
+		Pictured:    func(_ ports.StageID, unit string) bool { return unit == "stands" },
+		Disturbed:   func(ports.SceneID) time.Duration { return b.changed },
+		Marks:       func(ports.SceneID) map[string]int64 { return b.marks },
+		Published:   func(ports.SceneID, string) int64 { return b.settled },
 		ScopeEchoed: func() bool { return b.echoes },
 		Fenced:      func() bool { return b.fences },
 	})

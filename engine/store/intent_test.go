@@ -57,6 +57,37 @@ func TestIntentStates(t *testing.T) {
 	}
 }
 
+// TestEdit: an edit asks for what is asked for, and for nothing else.
+func TestEdit(t *testing.T) {
+	for _, tt := range []struct {
+		name, state string
+		want        store.IntentReply
+	}{
+		{"ready", "HSET K:intent:b:c:s:image generation 3 status active\nHSET K:asset-state:b:c:s image.state ready",
+			store.IntentReply{Generation: 4, Before: "ready", State: "dirty"}},
+		{"failed", "HSET K:intent:b:c:s:image generation 3 status active\nHSET K:asset-state:b:c:s image.state failed",
+			store.IntentReply{Generation: 4, Before: "failed", State: "pending"}},
+		{"never asked for", "", store.IntentReply{Kept: true}},
+		{"cancelled", "HSET K:intent:b:c:s:image generation 3 status cancelled\nHSET K:asset-state:b:c:s image.state ready",
+			store.IntentReply{Kept: true, Before: "ready", State: "ready"}},
+		{"its book is cancelled", "HSET K:intent:b:c:s:image generation 3 status active\nHSET K:asset-state:b:c:s image.state pending\nSET K:generation:cancel:b 1",
+			store.IntentReply{Kept: true, Before: "pending", State: "pending"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := newWorld(t)
+			if tt.state != "" {
+				w.do(tt.state)
+			}
+			got, err := w.Intent(ctx, store.OpEdit, stage, false)
+			require.NoError(t, err)
+			require.Equal(t, tt.want, got)
+			view, err := w.ReadStage(ctx, stage)
+			require.NoError(t, err)
+			require.Zero(t, view.Floor, "what stands may be good enough")
+		})
+	}
+}
+
 // TestIntentEndsDispatch: the live dispatch and everything that held the stage back go in
 // one step.
 func TestIntentEndsDispatch(t *testing.T) {

@@ -33,6 +33,26 @@ func TestRestore(t *testing.T) {
 	})
 }
 
+// TestDirty: only what is ready, asked for and not begun anew since the view.
+func TestDirty(t *testing.T) {
+	ready := "HSET K:intent:b:c:s:image generation 3 status active\nHSET K:asset-state:b:c:s image.state ready image.fence 5\n"
+	dirty := func(w *world) (store.Verdict, error) { return w.Dirty(ctx, store.StageView{Stage: stage, Fence: 5}) }
+	table(t, ready, dirty, []test{
+		{"ready", "", store.Dirty, `
+			- K:asset-state:b:c:s image.state = ready
+			+ K:active-scenes has b:c:s
+			+ K:asset-state:b:c:s image.reason = artifact_missing
+			+ K:asset-state:b:c:s image.state = dirty
+			+ K:scenes-of:b has c:s`},
+		{"made again since", "HSET K:asset-state:b:c:s image.fence 6", store.Kept, ""},
+		{"at work again", "HSET K:asset-state:b:c:s image.dispatch d1", store.Kept, ""},
+		{"failed since", "HSET K:asset-state:b:c:s image.state failed", store.Kept, ""},
+		{"cancelled", "HSET K:intent:b:c:s:image status cancelled", store.Kept, ""},
+		{"its book is cancelled", "SET K:generation:cancel:b 1", store.Kept, ""},
+		{"never asked for", "DEL K:intent:b:c:s:image", store.Kept, ""},
+	})
+}
+
 func TestSlotsOfTheDead(t *testing.T) {
 	w := newWorld(t)
 	w.do("ZADD K:runtime:slots:image 1 d1 2000000 d2\nSET K:runtime:slots:audio x")
