@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/animastor/orchestra/engine/asset"
 	"github.com/animastor/orchestra/scenarios/syntax"
 )
 
@@ -17,8 +16,8 @@ const sweepFor = 30 * 60
 func Sweep(n uint64) *syntax.File {
 	const salt = 0x5eeb // its own worlds, and not those of Seed
 	d := &drawer{Source: Stream(n ^ salt<<48), shape: Shape{Units: 3, Workers: 2, Troubles: 6}, engines: 2, end: sweepFor}
-	d.books = []book{{id: "b1", chapters: []string{"c1", "c2", "c3"}, scenes: []string{"s1", "s2", "s3", "s4", "s5"}, stages: asset.Stages()}}
-	d.kinds = asset.Stages()
+	d.kinds = []string{"audio", "image", "video"}
+	d.books = []book{{id: "b1", chapters: []string{"c1", "c2", "c3"}, scenes: []string{"s1", "s2", "s3", "s4", "s5"}, stages: d.kinds}}
 	name := fmt.Sprintf("sweep %d", n)
 	d.line("scenario %q seed=%d", name, n)
 	d.line("book     b1 chapters=3 scenes=5 stages=%s units=3 segments=3 groups=2", strings.Join(d.kinds, ","))
