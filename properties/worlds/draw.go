@@ -108,6 +108,9 @@ func (d *drawer) setUp() {
 		d.line("config   %s", d.setting())
 	}
 	if rarely(d, 2) {
+		d.line("config   versioned=yes")
+	}
+	if rarely(d, 2) {
 		d.line("latency  %s", pick(d, "redis=1ms..200ms", "content=1ms..3s", "content=100ms..3s artifacts=1ms..3s", "media=1s..40s", "hub=10ms..2s", "callback=1s..30s", "redis=1ms..50ms hub=100ms..8s", "none"))
 	}
 }
@@ -142,7 +145,7 @@ func (d *drawer) intent() {
 	case verb == "request" && rarely(d, 4):
 		path += " force=yes"
 	case verb == "edit" && rarely(d, 3):
-		path += fmt.Sprintf(" %s", pick(d, "segments=0", "segments=1", "segments=2", "groups=1", "groups=2"))
+		path += fmt.Sprintf(" %s", pick(d, "segments=0", "segments=1", "segments=2", "groups=1", "groups=2", "units=u1", "units=u1"))
 	}
 	if rarely(d, 10) {
 		d.line("every %s until %s %s %s", pick(d, "90s", "20s", "5s"), seconds(between(d, 1, d.end)), verb, path)

@@ -18,6 +18,8 @@ var services = []service{
 	{"content", []string{"scene", "*"}},
 	{"artifacts", []string{"stat", "put"}},
 	{"media", []string{"merge"}},
+	{"consumer", []string{"consume"}},
+	{"pg", []string{"pointer", "marks", "publish", "mark", "settle", "stamp", "version", "tombstone", "*"}},
 }
 
 // effectsOf lists what can become of a call of a service.

@@ -25,6 +25,9 @@ func Sweep(n uint64) *syntax.File {
 		d.line("workers  %s=%d job=%s", kind, d.shape.Workers, pick(d, "20s..60s", "5s..20s", "30s..2m"))
 	}
 	d.line("engines  %d", d.engines)
+	if n%2 == 1 {
+		d.line("config   versioned=yes")
+	}
 	for _, s := range services {
 		for range between(d, 1, 3) {
 			d.faultOf(s)
