@@ -181,7 +181,7 @@ func (r *run) edit(id ports.SceneID, s *lang.Step) {
 		}
 		return -1
 	}
-	r.w.Edit(wire.Edit{Scene: id, Units: s.Args.Names("units"), Layers: s.Args.Names("layers"), Segments: count("segments"), Groups: count("groups")})
+	r.w.Edit(wire.Edit{Scene: id, Units: s.Args.Names("units"), Same: s.Args.YesNo("same"), Layers: s.Args.Names("layers"), Segments: count("segments"), Groups: count("groups")})
 }
 
 // lose takes the files of stages away.

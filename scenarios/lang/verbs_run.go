@@ -33,6 +33,7 @@ var intentVerbs = []*Verb{
 		Params:  []Param{need("path", paths("PATH", LevelScene), "")},
 		Keys: []Param{
 			opt("units", typeIDs, "image units and segments that are not what they were; the client then tells the engine, which marks them dirty if it is versioned"),
+			def("same", typeYesNo, "no", "the content is what it was: the units are only to be made anew"),
 			opt("layers", typeStages, "the layers that are enabled from now on"),
 			opt("segments", counts(0, 9999), "cuts the audio text into that many segments"),
 			opt("groups", counts(0, 1000), "cuts the units into that many groups"),

@@ -74,12 +74,16 @@ func (w *World) Insert(id ports.SceneID) {
 type Edit struct {
 	Scene            ports.SceneID
 	Units            []string // image units and segments that are not what they were
+	Same             bool     // the content is what it was
 	Layers           []string // that are enabled; none: as before
 	Segments, Groups int      // how many there are from now on; negative: as before
 }
 
 func (w *World) edit(e Edit) {
 	w.disturbed[e.Scene] = w.Sim.Elapsed()
+	if e.Same {
+		return
+	}
 	w.Content.Edit(e.Scene, func(s *ports.Scene) {
 		if e.Segments >= 0 {
 			setSegments(s, e.Segments)
