@@ -38,7 +38,7 @@ race: ## run the tests with the race detector (RACEPKGS=./... for all)
 	go test -race $(RACEPKGS)
 
 .PHONY: conformance
-conformance: ## hold the fakes to a real Redis (REDIS=path) and PostgreSQL (POSTGRES=path); PLANT=ttl, PLANT=empty-on-outage show how it fails
+conformance: ## hold the fakes to a real Redis (REDIS=path), PostgreSQL (POSTGRES=path) and docs/hub.openapi.yaml; PLANT=ttl, empty-on-outage, settle or scope-echo shows how it fails
 	go test -count=1 ./internal/conformance -redis-server=$(REDIS) -postgres=$(POSTGRES) -plant=$(PLANT)
 
 .PHONY: run

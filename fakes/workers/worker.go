@@ -117,6 +117,7 @@ func (k *worker) send(ctx context.Context, path string, body, out any) (status i
 	if err != nil {
 		return 0, err
 	}
+	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("X-Api-Key", k.spec.APIKey)
 	resp, err := k.client.Do(req)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package conformance holds the fakes of Redis and of the relational store to the real
-// things, on throw-away servers of its own.
+// Package conformance holds the fakes to the real things: those of Redis and of the
+// relational store to throw-away servers of its own, that of the hub to its document.
 //
 //	make conformance
 //
@@ -21,6 +21,12 @@
 // error, ...), except CORRUPT, which names a key; the order of what Redis keeps
 // unordered; the pages of SCAN; and how many entries more than asked for an
 // approximate MAXLEN leaves.
+//
+// # The hub
+//
+// The fake hub is held to docs/hub.openapi.yaml, over the transport of a
+// world and over loopback HTTP, by one suite that meets every answer in the document
+// (TestHub); it needs no server, and runs with all tests.
 //
 // # PostgreSQL
 //

@@ -6,6 +6,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	"github.com/animastor/orchestra/internal/contract"
 )
 
 // witness is a test whose failure is what is wanted.
@@ -57,6 +59,32 @@ func TestPlantedDifference(t *testing.T) {
 			require.Contains(t, said, "redis and the fake, with twins differ")
 			require.Regexp(t, `pexpiretime .*\n +redis: @\d+\n +fake:  @-?\d+\n`, said)
 			t.Log(said)
+		})
+	}
+}
+
+// TestPlantedScopeEcho: a hub whose answer to a clear names no scope is found over both
+// transports, by the suite and by the document, and named.
+func TestPlantedScopeEcho(t *testing.T) {
+	defer func(before string) { *plantName = before }(*plantName)
+	*plantName = "scope-echo"
+	for name, run := range map[string]func(require.TestingT, *contract.Contract){"world": hubInWorld, "loopback": hubOnLoopback} {
+		t.Run(name, func(t *testing.T) {
+			c, err := contract.Load(hubContract)
+			require.NoError(t, err)
+			w := &witness{T: t}
+			func() {
+				defer func() {
+					if r := recover(); r != nil && r != any(w) {
+						panic(r)
+					}
+				}()
+				run(w, c)
+			}()
+			require.True(t, w.failed, "the planted difference was not found")
+			require.Contains(t, w.said, "the scope echo is missing: clear 200 names no dispatch_id")
+			require.Len(t, c.Problems(), 1)
+			require.Regexp(t, `^clear 200: answer: .*scope.*minProperties`, c.Problems()[0])
 		})
 	}
 }

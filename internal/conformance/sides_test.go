@@ -148,8 +148,12 @@ func (f fake) play(t tester, steps []step, baseMs int64) *play {
 	return p
 }
 
-// plants are differences that can be planted in the fake, to see that they are found.
-var plants = map[string]goredis.Hook{"ttl": wrongTTL{}}
+// plants are differences that can be planted in a fake, to see that they are found: a hook
+// for the client of the fake of Redis, nil for another fake.
+var plants = map[string]goredis.Hook{
+	"ttl":        wrongTTL{},
+	"scope-echo": nil, // a hub whose answer to a clear does not name the scope
+}
 
 // wrongTTL is a fake that rounds the deadlines of keys up where Redis cuts them off.
 type wrongTTL struct{}
