@@ -16,7 +16,7 @@ POSTGRES   ?= $(or $(shell command -v postgres || ls -d /usr/lib/postgresql/*/bi
 PLANT      ?=
 
 # Packages whose tests start goroutines, or whose code must be safe with several.
-RACEPKGS ?= ./sim/... ./fakes/... ./engine/... ./scenarios/...
+RACEPKGS ?= ./sim/... ./fakes/... ./engine/... ./scenarios/... ./ports/... ./cmd/orchestra
 
 # Layers that must behave the same in every run of a seed.
 PURELAYERS := engine,fakes,sim,scenarios/wire,properties

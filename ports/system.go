@@ -12,7 +12,9 @@ import (
 
 // System is the production Runtime: the real clock, goroutines, crypto/rand. It
 // has no fields to set, so that it cannot be stubbed.
-type System struct{ _ struct{} }
+type System struct {
+	tasks sync.WaitGroup
+}
 
 var _ Runtime = (*System)(nil)
 
@@ -35,10 +37,17 @@ func (*System) Sleep(ctx context.Context, d time.Duration) error {
 }
 
 // Go implements Runtime.
-func (*System) Go(ctx context.Context, _ string, fn func(context.Context)) { go fn(ctx) }
+func (s *System) Go(ctx context.Context, _ string, fn func(context.Context)) {
+	s.tasks.Go(func() { fn(ctx) })
+}
 
 // Group implements Runtime.
-func (s *System) Group() Group { return &systemGroup{} }
+func (s *System) Group() Group { return &systemGroup{system: s} }
+
+// Wait returns nil when every task has ended, those of groups included, or ctx's error if
+// ctx ends first. Nobody but a task may start one meanwhile: it is for the end of a
+// process, after the contexts of the tasks have ended.
+func (s *System) Wait(ctx context.Context) error { return waitFor(ctx, &s.tasks) }
 
 // WithCancel implements Runtime.
 func (*System) WithCancel(ctx context.Context) (context.Context, context.CancelFunc) {
@@ -76,19 +85,26 @@ type PanicError struct {
 func (e *PanicError) Error() string { return "panic: " + e.Value }
 
 type systemGroup struct {
-	wg sync.WaitGroup
+	system *System
+	wg     sync.WaitGroup
 }
 
 var _ Group = (*systemGroup)(nil)
 
-func (g *systemGroup) Go(ctx context.Context, _ string, fn func(context.Context)) {
-	g.wg.Go(func() { fn(ctx) })
+func (g *systemGroup) Go(ctx context.Context, name string, fn func(context.Context)) {
+	g.wg.Add(1)
+	g.system.Go(ctx, name, func(ctx context.Context) {
+		defer g.wg.Done()
+		fn(ctx)
+	})
 }
 
-func (g *systemGroup) Wait(ctx context.Context) error {
+func (g *systemGroup) Wait(ctx context.Context) error { return waitFor(ctx, &g.wg) }
+
+func waitFor(ctx context.Context, wg *sync.WaitGroup) error {
 	done := make(chan struct{})
 	go func() {
-		g.wg.Wait()
+		wg.Wait()
 		close(done)
 	}()
 	select {

@@ -1,0 +1,225 @@
+// Package artifactdir is the artifact tree as a directory, which the engine and the workers
+// share: ports.Artifacts, the upload that belongs to it, and ports.Media.
+//
+// Beside each file stands its description, `{path}.json`:
+//
+//	{"generation": 1, "version": 3, "composition": "u1@1.3,u2@1.3"}
+//
+// A file is written under another name first. Then, with the lock of the tree
+// held, its old description goes, it takes its place, and its description follows. So a
+// file without a description is an unfinished upload, and a description always belongs to
+// the file beside it. Whoever uploads without this package does the same.
+//
+// Invariants:
+//   - The tree is what holds `.orchestra-tree`, which is also its lock (flock). A directory
+//     without it, such as one that is not mounted, proves nothing: Unknown, and an error.
+//   - A whole file is there or it is not; a crash leaves no half of one in its place.
+//   - A merge never takes the place of a file of a higher generation.
+//
+// Not for: building paths (engine/keys), deciding what a file proves (engine/stage).
+package artifactdir
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/animastor/orchestra/ports"
+)
+
+// Marker is the file that makes a directory a tree.
+const Marker = ".orchestra-tree"
+
+// descriptionSuffix ends no path of the tree: those end in the extension of a medium.
+const descriptionSuffix = ".json"
+
+// Tree is a directory of artifacts. It is safe for concurrent use, by several processes of
+// one machine, too.
+type Tree struct {
+	root string
+}
+
+var _ ports.Artifacts = (*Tree)(nil)
+
+// ErrSuperseded says that a file of a higher generation stands where a merge would go.
+var ErrSuperseded = errors.New("artifactdir: a file of a higher generation stands there")
+
+// description is what stands beside a file.
+type description struct {
+	Generation  int64  `json:"generation"`
+	Version     int64  `json:"version"`
+	Placeholder bool   `json:"placeholder,omitempty"`
+	Composition string `json:"composition,omitempty"`
+}
+
+// Open returns the tree of a directory that exists and can be written, and makes it a tree
+// if it is none yet.
+func Open(root string) (*Tree, error) {
+	if info, err := os.Stat(root); err != nil {
+		return nil, err
+	} else if !info.IsDir() {
+		return nil, fmt.Errorf("%s is no directory", root)
+	}
+	probe, err := os.CreateTemp(root, ".probe-*")
+	if err != nil {
+		return nil, err
+	}
+	if err := errors.Join(probe.Close(), os.Remove(probe.Name())); err != nil {
+		return nil, err
+	}
+	marker, err := os.OpenFile(filepath.Join(root, Marker), os.O_CREATE|os.O_RDONLY, 0o644)
+	if err != nil {
+		return nil, err
+	}
+	return &Tree{root}, marker.Close()
+}
+
+// Check says whether the tree can be read now.
+func (t *Tree) Check() error { return t.locked(syscall.LOCK_SH, func() error { return nil }) }
+
+// locked runs do with the tree locked.
+func (t *Tree) locked(how int, do func() error) error {
+	lock, err := os.Open(filepath.Join(t.root, Marker))
+	if err != nil {
+		return fmt.Errorf("artifactdir: this is no tree (is it mounted?): %w", err)
+	}
+	defer func() { _ = lock.Close() }() // which unlocks
+	if err := syscall.Flock(int(lock.Fd()), how); err != nil {
+		return fmt.Errorf("artifactdir: lock %s: %w", lock.Name(), err)
+	}
+	return do()
+}
+
+// file is where a path of the tree lies. Paths are built by engine/keys; what would leave
+// the tree is a mistake.
+func (t *Tree) file(path string) (string, error) {
+	if !filepath.IsLocal(path) || path == Marker || strings.HasSuffix(path, descriptionSuffix) {
+		return "", fmt.Errorf("artifactdir: %q is no path of an artifact", path)
+	}
+	return filepath.Join(t.root, filepath.FromSlash(path)), nil
+}
+
+// Stat implements ports.Artifacts.
+func (t *Tree) Stat(_ context.Context, path string) (a ports.Artifact, presence ports.Presence, err error) {
+	file, err := t.file(path)
+	if err == nil {
+		err = t.locked(syscall.LOCK_SH, func() error {
+			a, presence, err = stat(path, file)
+			return err
+		})
+	}
+	if err != nil {
+		return ports.Artifact{}, ports.Unknown, fmt.Errorf("stat %s: %w", path, err)
+	}
+	return a, presence, nil
+}
+
+// stat reads what stands at a place while the tree is locked.
+func stat(path, file string) (ports.Artifact, ports.Presence, error) {
+	text, err := os.ReadFile(file + descriptionSuffix)
+	if errors.Is(err, fs.ErrNotExist) {
+		return ports.Artifact{}, ports.Absent, nil
+	}
+	if err != nil {
+		return ports.Artifact{}, ports.Unknown, err
+	}
+	var d description
+	if err := json.Unmarshal(text, &d); err != nil {
+		return ports.Artifact{}, ports.Unknown, fmt.Errorf("%s%s: %w", path, descriptionSuffix, err)
+	}
+	info, err := os.Stat(file)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return ports.Artifact{}, ports.Absent, nil
+	case err != nil:
+		return ports.Artifact{}, ports.Unknown, err
+	case info.Size() == 0:
+		return ports.Artifact{}, ports.Absent, nil
+	}
+	return ports.Artifact{Path: path, Generation: d.Generation, Version: d.Version, Size: info.Size(), Placeholder: d.Placeholder,
+		Composition: d.Composition}, ports.Present, nil
+}
+
+// Put uploads a file, whatever stands at its path. The size of a is not looked at.
+func (t *Tree) Put(ctx context.Context, a ports.Artifact, content io.Reader) error {
+	return t.put(ctx, a, func(w io.Writer) error {
+		_, err := io.Copy(w, content)
+		return err
+	}, func(ports.Artifact) error { return nil })
+}
+
+// put writes a file and lets it take its place, unless may says no to what stands there.
+func (t *Tree) put(ctx context.Context, a ports.Artifact, write func(io.Writer) error, may func(ports.Artifact) error) error {
+	file, err := t.file(a.Path)
+	if err == nil {
+		err = t.Check()
+	}
+	if err == nil {
+		err = os.MkdirAll(filepath.Dir(file), 0o755)
+	}
+	if err != nil {
+		return fmt.Errorf("put %s: %w", a.Path, err)
+	}
+	text, err := json.Marshal(description{a.Generation, a.Version, a.Placeholder, a.Composition})
+	if err != nil {
+		return fmt.Errorf("put %s: %w", a.Path, err)
+	}
+	content, err := written(file, write)
+	if err == nil {
+		defer func() { _ = os.Remove(content) }() // it is gone if all went well
+		err = ctx.Err()
+	}
+	var about string
+	if err == nil {
+		about, err = written(file, func(w io.Writer) error { _, err := w.Write(text); return err })
+	}
+	if err == nil {
+		defer func() { _ = os.Remove(about) }()
+		err = t.locked(syscall.LOCK_EX, func() error { return replace(a.Path, file, content, about, may) })
+	}
+	if err != nil {
+		return fmt.Errorf("put %s: %w", a.Path, err)
+	}
+	return nil
+}
+
+// replace puts a file and its description in their place, while the tree is locked.
+func replace(path, file, content, about string, may func(ports.Artifact) error) error {
+	old, _, err := stat(path, file)
+	if err == nil { // one that cannot be read is replaced
+		if err := may(old); err != nil {
+			return err
+		}
+	}
+	if err := os.Remove(file + descriptionSuffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err := os.Rename(content, file); err != nil {
+		return err
+	}
+	return os.Rename(about, file+descriptionSuffix)
+}
+
+// written makes a whole file beside another, and returns its name.
+func written(beside string, write func(io.Writer) error) (string, error) {
+	f, err := os.CreateTemp(filepath.Dir(beside), ".upload-*")
+	if err != nil {
+		return "", err
+	}
+	err = write(f)
+	if err == nil {
+		err = errors.Join(f.Chmod(0o644), f.Sync())
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		_ = os.Remove(f.Name()) // the first error says more
+		return "", err
+	}
+	return f.Name(), nil
+}

@@ -1,0 +1,208 @@
+// Package bookdir is the book content as a directory of manifests, one JSON file for each
+// book: ports.Content for who has no content service of his own yet.
+//
+//	{"id": "b1", "workspace": "",
+//	 "scenes": [{"chapter": "c1", "scene": "s1", "version": 1, "layers": ["audio", "image", "video"],
+//	             "segments": 2, "units": ["u1", "u2"], "groups": [{"id": "g1", "units": ["u1", "u2"]}]}]}
+//
+// The file of a book is named by its id, percent-encoded as one component of a URL, and
+// `.json`: b1.json, a%2Fb.json. Scenes stand in reading order. Whoever edits a scene raises
+// its version; whoever writes a manifest replaces the file (write another, rename it).
+//
+// Invariants:
+//   - Nothing is kept in memory: the next call sees a new manifest.
+//   - A manifest that is missing, half written or in any way wrong is an error, which the
+//     engine takes for unknown: it fails, deletes and regenerates nothing for it.
+//   - Only a manifest that can be read proves that a scene is gone.
+//
+// Not for: writing manifests, the text of a book, or what a worker needs beside ids.
+package bookdir
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/animastor/orchestra/ports"
+)
+
+// Options are the settings of a Dir.
+type Options struct {
+	Path   string                   // of the directory
+	Layers []string                 // stages that may be enabled at all; nil: every one of Stages
+	Stages []string                 // the words that a manifest may use as a layer
+	Chunk  func(segment int) string // unit id of the n-th segment, from 1 (keys.ChunkID)
+}
+
+// Dir is a directory of manifests. It is safe for concurrent use.
+type Dir struct{ o Options }
+
+var _ ports.Content = (*Dir)(nil)
+
+// New returns the content of a directory. It need not exist before the first call.
+func New(o Options) *Dir { return &Dir{o} }
+
+// ErrManifest says that a manifest could be read and makes no sense.
+var ErrManifest = errors.New("bookdir: bad manifest")
+
+type manifest struct {
+	ID        string  `json:"id"`
+	Workspace string  `json:"workspace"`
+	Scenes    []scene `json:"scenes"`
+}
+
+type scene struct {
+	Chapter  string   `json:"chapter"`
+	Scene    string   `json:"scene"`
+	Version  int64    `json:"version"`
+	Layers   []string `json:"layers"`
+	Segments int      `json:"segments"`
+	Units    []string `json:"units"`
+	Groups   []group  `json:"groups"`
+}
+
+type group struct {
+	ID    string   `json:"id"`
+	Units []string `json:"units"`
+}
+
+// Scene implements ports.Content.
+func (d *Dir) Scene(_ context.Context, id ports.SceneID) (ports.Scene, error) {
+	m, err := d.read(id.Book)
+	if err != nil {
+		return ports.Scene{}, fmt.Errorf("scene %s: %w", id, err)
+	}
+	for _, s := range m.Scenes {
+		if s.Chapter == id.Chapter && s.Scene == id.Scene {
+			return d.scene(m, s), nil
+		}
+	}
+	return ports.Scene{}, fmt.Errorf("scene %s: %w", id, ports.ErrNoScene)
+}
+
+// Scenes implements ports.Content.
+func (d *Dir) Scenes(_ context.Context, book, chapter string) ([]ports.SceneID, error) {
+	m, err := d.read(book)
+	if err != nil {
+		return nil, fmt.Errorf("scenes of %s: %w", ports.Quote(book), err)
+	}
+	var list []ports.SceneID
+	for _, s := range m.Scenes {
+		if chapter == "" || chapter == s.Chapter {
+			list = append(list, ports.SceneID{Book: m.ID, Chapter: s.Chapter, Scene: s.Scene})
+		}
+	}
+	return list, nil
+}
+
+func (d *Dir) scene(m manifest, s scene) ports.Scene {
+	out := ports.Scene{SceneID: ports.SceneID{Book: m.ID, Chapter: s.Chapter, Scene: s.Scene}, Version: s.Version, Workspace: m.Workspace,
+		Layers: map[string]bool{}}
+	for _, layer := range s.Layers {
+		if d.o.Layers == nil || slices.Contains(d.o.Layers, layer) {
+			out.Layers[layer] = true
+		}
+	}
+	for n := range s.Segments {
+		out.Segments = append(out.Segments, ports.Unit{ID: d.o.Chunk(n + 1)})
+	}
+	for _, u := range s.Units {
+		out.Units = append(out.Units, ports.Unit{ID: u})
+	}
+	for _, g := range s.Groups {
+		out.Groups = append(out.Groups, ports.VideoGroup{ID: g.ID, Units: g.Units})
+	}
+	return out
+}
+
+// FileName is the name of a book's manifest within the directory.
+func FileName(book string) string { return url.PathEscape(book) + ".json" }
+
+func (d *Dir) read(book string) (m manifest, err error) {
+	path := filepath.Join(d.o.Path, FileName(book))
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return m, err
+	}
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&m); err != nil {
+		return m, fmt.Errorf("%w: %s: %w", ErrManifest, path, err)
+	}
+	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
+		return m, fmt.Errorf("%w: %s: there is more after the book", ErrManifest, path)
+	}
+	if why := d.wrong(m, book); why != "" {
+		return m, fmt.Errorf("%w: %s: %s", ErrManifest, path, why)
+	}
+	return m, nil
+}
+
+// wrong says what is wrong with a manifest, or "".
+func (d *Dir) wrong(m manifest, book string) string {
+	if m.ID != book {
+		return fmt.Sprintf("its id is %q, and its name says %q", m.ID, book)
+	}
+	seen := map[ports.SceneID]bool{}
+	for _, s := range m.Scenes {
+		id := ports.SceneID{Book: book, Chapter: s.Chapter, Scene: s.Scene}
+		switch {
+		case s.Chapter == "" || s.Scene == "":
+			return "a scene lacks chapter or scene"
+		case seen[id]:
+			return "scene " + id.String() + " stands twice"
+		case s.Version < 1:
+			return "scene " + id.String() + " has no version; write 1 for the first"
+		case s.Segments < 0:
+			return "scene " + id.String() + " has fewer than 0 segments"
+		}
+		seen[id] = true
+		if why := d.wrongParts(s); why != "" {
+			return "scene " + id.String() + ": " + why
+		}
+	}
+	return ""
+}
+
+func (d *Dir) wrongParts(s scene) string {
+	for _, layer := range s.Layers {
+		if !slices.Contains(d.o.Stages, layer) {
+			return fmt.Sprintf("there is no layer %q, only %v", layer, d.o.Stages)
+		}
+	}
+	if id, twice := repeated(s.Units); twice {
+		return fmt.Sprintf("unit %q is empty or stands twice", id)
+	}
+	var groups []string
+	for _, g := range s.Groups {
+		groups = append(groups, g.ID)
+		for _, u := range g.Units {
+			if !slices.Contains(s.Units, u) {
+				return fmt.Sprintf("group %q has unit %q, which the scene has not", g.ID, u)
+			}
+		}
+	}
+	if id, twice := repeated(groups); twice {
+		return fmt.Sprintf("group %q is empty or stands twice", id)
+	}
+	return ""
+}
+
+// repeated finds an id that is empty or not the first of its name.
+func repeated(ids []string) (string, bool) {
+	seen := map[string]bool{"": true}
+	for _, id := range ids {
+		if seen[id] {
+			return id, true
+		}
+		seen[id] = true
+	}
+	return "", false
+}

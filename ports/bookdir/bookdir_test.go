@@ -1,0 +1,79 @@
+package bookdir_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/animastor/orchestra/ports"
+	"github.com/animastor/orchestra/ports/bookdir"
+)
+
+func options(path string) bookdir.Options {
+	return bookdir.Options{Path: path, Stages: []string{"audio", "image", "video"}, Chunk: func(n int) string { return fmt.Sprintf("%04d", n) }}
+}
+
+func write(t *testing.T, dir, book, text string) {
+	require.NoError(t, os.WriteFile(filepath.Join(dir, bookdir.FileName(book)), []byte(text), 0o600))
+}
+
+func TestManifest(t *testing.T) {
+	dir, ctx := t.TempDir(), context.Background()
+	write(t, dir, "a/b", `{"id":"a/b","workspace":"w1","scenes":[
+		{"chapter":"c2","scene":"..","version":3,"layers":["audio","video"],"segments":2,"units":["u1","u 2"],"groups":[{"id":"g1","units":["u 2"]}]},
+		{"chapter":"c1","scene":"s","version":1}]}`)
+	require.FileExists(t, filepath.Join(dir, "a%2Fb.json"))
+	first := ports.SceneID{Book: "a/b", Chapter: "c2", Scene: ".."}
+	o := options(dir)
+	o.Layers = []string{"audio", "image"}
+	books := bookdir.New(o)
+	list, err := books.Scenes(ctx, "a/b", "")
+	require.NoError(t, err)
+	require.Equal(t, []ports.SceneID{first, {Book: "a/b", Chapter: "c1", Scene: "s"}}, list, "in reading order")
+	list, err = books.Scenes(ctx, "a/b", "c1")
+	require.NoError(t, err)
+	require.Len(t, list, 1)
+	scene, err := books.Scene(ctx, first)
+	require.NoError(t, err)
+	require.Equal(t, ports.Scene{SceneID: first, Version: 3, Workspace: "w1", Layers: map[string]bool{"audio": true}, // video is off everywhere
+		Segments: []ports.Unit{{ID: "0001"}, {ID: "0002"}}, Units: []ports.Unit{{ID: "u1"}, {ID: "u 2"}},
+		Groups: []ports.VideoGroup{{ID: "g1", Units: []string{"u 2"}}}}, scene)
+	_, err = books.Scene(ctx, ports.SceneID{Book: "a/b", Chapter: "c1", Scene: "s2"})
+	require.ErrorIs(t, err, ports.ErrNoScene)
+}
+
+// TestUnknownIsNotAbsent: a manifest that cannot be read proves nothing, least of all
+// that a scene is gone.
+func TestUnknownIsNotAbsent(t *testing.T) {
+	dir, ctx := t.TempDir(), context.Background()
+	books := bookdir.New(options(dir))
+	for text, why := range map[string]string{
+		"":                      "no such file",
+		`{"id":"b1","scenes":[`: "unexpected EOF",
+		`{"id":"b2"}`:           `its id is "b2"`,
+		`{"id":"b1","pages":1}`: "unknown field",
+		`{"id":"b1"} {}`:        "more after the book",
+		`{"id":"b1","scenes":[{"scene":"s","version":1}]}`:                                                                 "lacks chapter",
+		`{"id":"b1","scenes":[{"chapter":"c","scene":"s"}]}`:                                                               "no version",
+		`{"id":"b1","scenes":[{"chapter":"c","scene":"s","version":1},{"chapter":"c","scene":"s","version":1}]}`:           "b1/c/s stands twice",
+		`{"id":"b1","scenes":[{"chapter":"c","scene":"s","version":1,"layers":["text"]}]}`:                                 `no layer "text"`,
+		`{"id":"b1","scenes":[{"chapter":"c","scene":"s","version":1,"segments":-1}]}`:                                     "fewer than 0",
+		`{"id":"b1","scenes":[{"chapter":"c","scene":"s","version":1,"units":["u","u"]}]}`:                                 `unit "u" is empty or stands twice`,
+		`{"id":"b1","scenes":[{"chapter":"c","scene":"s","version":1,"units":["u"],"groups":[{"id":"g","units":["v"]}]}]}`: `unit "v", which the scene has not`,
+		`{"id":"b1","scenes":[{"chapter":"c","scene":"s","version":1,"units":["u"],"groups":[{"id":"g"},{"id":"g"}]}]}`:    `group "g" is empty or stands twice`,
+	} {
+		if text != "" {
+			write(t, dir, "b1", text)
+		}
+		_, err := books.Scene(ctx, ports.SceneID{Book: "b1", Chapter: "c", Scene: "s"})
+		require.ErrorContains(t, err, why, text)
+		require.NotErrorIs(t, err, ports.ErrNoScene, text)
+		_, err = books.Scenes(ctx, "b1", "")
+		require.Error(t, err, text)
+		_ = os.Remove(filepath.Join(dir, "b1.json"))
+	}
+}
