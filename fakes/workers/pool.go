@@ -1,11 +1,11 @@
 package workers
 
 import (
+	"context"
 	"net/http"
 	"strconv"
 	"time"
 
-	"github.com/animastor/orchestra/fakes/artifacts"
 	"github.com/animastor/orchestra/ports"
 	"github.com/animastor/orchestra/sim"
 )
@@ -45,14 +45,20 @@ func (s *Spec) fill() {
 // Pool is the workers of one type.
 type Pool struct {
 	w    *sim.World
-	tree *artifacts.Store
+	tree Tree
 	spec Spec
 	n    int
 	last ports.Job // the job that any of them claimed last, for the effect wrong
 }
 
+// Tree is where workers upload to: artifacts.Store in a simulation.
+type Tree interface {
+	// Put writes a file, whatever stands at its path.
+	Put(ctx context.Context, file ports.Artifact) error
+}
+
 // Start starts the workers of one type; they upload to tree.
-func Start(w *sim.World, tree *artifacts.Store, spec Spec) *Pool {
+func Start(w *sim.World, tree Tree, spec Spec) *Pool {
 	spec.fill()
 	p := &Pool{w: w, tree: tree, spec: spec}
 	p.Resize(spec.N)

@@ -20,7 +20,7 @@ var world = []string{"crypto/rand", "net/http", "os", "os/exec", "os/signal", "s
 // layers is the table of design 2.
 var layers = []layer{
 	{dir: "cmd/sim", may: []string{"scenarios", "properties/worlds"}},
-	{dir: "cmd/orchestra", may: []string{"engine", "ports", "fakes"}},
+	{dir: "cmd/orchestra", may: []string{"engine", "ports", "fakes", "sim"}},
 	{dir: "properties/worlds", may: []string{"scenarios"}},
 	{dir: "scenarios", may: []string{"properties", "engine", "fakes", "ports", "sim"}},
 	{dir: "properties", may: []string{"fakes", "sim", "ports", "engine/keys", "engine/asset", "engine/outcome"}},

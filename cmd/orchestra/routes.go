@@ -1,0 +1,265 @@
+package main
+
+import (
+	"context"
+	"crypto/subtle"
+	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
+	"maps"
+	"net/http"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/animastor/orchestra/engine"
+	"github.com/animastor/orchestra/engine/asset"
+	"github.com/animastor/orchestra/engine/keys"
+	"github.com/animastor/orchestra/engine/store"
+	"github.com/animastor/orchestra/ports"
+)
+
+const (
+	requestBytesMax = 1 << 20
+	answerAtMost    = 5 * time.Second // of a callback; what it leads to, such as a merge, goes on
+)
+
+// routes are what a replica serves:
+//
+//	POST /callback         a job's result, from the hub (docs/hub.openapi.yaml)
+//	POST /control/{op}     Target -> engine.Report: request, regenerate, reset, cancel, delete
+//	GET  /control/status   ?book= -> [stageStatus]
+//	GET  /healthz          the process answers
+//	GET  /readyz           it can work: Redis, artifacts, ... answer, and it is not stopping
+//	GET  /metrics          for Prometheus
+//
+// The first three need the key.
+type routes struct {
+	replica  *replica
+	key      string
+	running  context.Context // ends with the engine; set before the first request
+	stopping atomic.Bool
+	metrics  http.Handler
+}
+
+func newRoutes(r *replica, key string) *routes {
+	return &routes{replica: r, key: key, running: context.Background(), metrics: metricsHandler(r)}
+}
+
+func (s *routes) handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("POST /callback", s.guarded(s.callback))
+	mux.Handle("POST /control/{op}", s.guarded(s.control))
+	mux.Handle("GET /control/status", s.guarded(s.status))
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "ok\n") })
+	mux.HandleFunc("GET /readyz", s.ready)
+	mux.Handle("GET /metrics", s.metrics)
+	return mux
+}
+
+// answer is a status and a body; nil: none.
+type answer struct {
+	status int
+	body   any
+}
+
+// reason is the body of a no.
+type reason struct {
+	Reason  string `json:"reason"`
+	Message string `json:"message,omitempty"`
+}
+
+func no(status int, word string, err error) answer {
+	r := reason{Reason: word}
+	if err != nil {
+		r.Message = err.Error()
+	}
+	return answer{status, r}
+}
+
+// guarded lets in who has the key, and bounds what they may say.
+func (s *routes) guarded(do func(*http.Request) answer) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		a := no(http.StatusUnauthorized, "unauthorized", nil)
+		if subtle.ConstantTimeCompare([]byte(r.Header.Get("X-Api-Key")), []byte(s.key)) == 1 {
+			r.Body = http.MaxBytesReader(w, r.Body, requestBytesMax)
+			a = do(r)
+		}
+		reply(w, a)
+	})
+}
+
+func reply(w http.ResponseWriter, a answer) {
+	if a.body == nil {
+		w.WriteHeader(a.status)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(a.status)
+	_ = json.NewEncoder(w).Encode(a.body) // who went away does not read it
+}
+
+// read decodes a body into v, or says what is wrong with it.
+func read(r *http.Request, v any) (bad answer, ok bool) {
+	err := json.NewDecoder(r.Body).Decode(v)
+	if tooLong := (*http.MaxBytesError)(nil); errors.As(err, &tooLong) {
+		return no(http.StatusRequestEntityTooLarge, "too_long", err), false
+	}
+	if err != nil {
+		return no(http.StatusBadRequest, "bad_request", err), false
+	}
+	return answer{}, true
+}
+
+// callback hands a result to the engine. What that leads to goes on after the answer, and
+// after who asked has gone.
+func (s *routes) callback(r *http.Request) answer {
+	var result ports.JobResult
+	if bad, ok := read(r, &result); !ok {
+		return bad
+	}
+	if err := checkResult(result); err != nil {
+		return no(http.StatusBadRequest, "bad_request", err)
+	}
+	done := make(chan error, 1)
+	s.replica.rt.Go(s.running, "callback", func(ctx context.Context) {
+		done <- s.replica.rt.Isolate(func() error { return s.replica.engine.Complete(ctx, result) })
+	})
+	late := time.NewTimer(answerAtMost)
+	defer late.Stop()
+	select {
+	case err := <-done:
+		if err != nil {
+			observer{s.replica.log}.Observe(ports.Trouble{Scene: result.StageID().SceneID, Op: "complete", Err: err})
+			return no(http.StatusServiceUnavailable, "unavailable", errors.New("the engine could not take it; see its log"))
+		}
+		return answer{status: http.StatusNoContent}
+	case <-late.C:
+		return no(http.StatusServiceUnavailable, "not_yet", errors.New("it is under way; ask again to hear how it ended"))
+	}
+}
+
+// checkResult refuses a result that no job of this engine can have led to, before it costs
+// anything.
+func checkResult(r ports.JobResult) error {
+	if err := asset.Validate(r.StageID().SceneID); err != nil {
+		return err
+	}
+	for kind, id := range map[string]string{"unit": r.UnitID, "dispatch": r.DispatchID} {
+		if err := asset.ValidateID(kind, id); err != nil {
+			return err
+		}
+	}
+	stage, unit, generation, err := keys.ParseJob(r.JobID)
+	if err != nil {
+		return err
+	}
+	if stage != r.StageID() || unit != r.UnitID || generation != r.Generation {
+		return errors.New("the job id speaks of another job")
+	}
+	return nil
+}
+
+// target is the body of a control request, as engine.Target.
+type target struct {
+	Book    string `json:"book"`
+	Chapter string `json:"chapter,omitempty"`
+	Scene   string `json:"scene,omitempty"`
+	Stage   string `json:"stage,omitempty"`
+	Force   bool   `json:"force,omitempty"`
+}
+
+// report is the answer to it, as engine.Report.
+type report struct {
+	Stages   int      `json:"stages"`
+	Replaced []string `json:"replaced"`
+	Cleared  int      `json:"cleared"`
+}
+
+// control applies an explicit intent. It is for who has the key of the hub: there is no
+// other in a system of this size.
+func (s *routes) control(r *http.Request) answer {
+	e := s.replica.engine
+	do, ok := map[string]func(context.Context, engine.Target) (engine.Report, error){
+		"request": e.Request, "regenerate": e.Regenerate, "reset": e.Reset, "cancel": e.Cancel, "delete": e.Delete,
+	}[r.PathValue("op")]
+	if !ok {
+		return no(http.StatusNotFound, "unknown_op", nil)
+	}
+	var t target
+	if bad, ok := read(r, &t); !ok {
+		return bad
+	}
+	// A sweep at the hub that has to be repeated goes on after the answer.
+	did, err := do(s.running, engine.Target(t))
+	var id *asset.IDError
+	switch {
+	case errors.As(err, &id):
+		return no(http.StatusBadRequest, "bad_request", err)
+	case errors.Is(err, fs.ErrNotExist):
+		return no(http.StatusNotFound, "unknown_book", err)
+	case err != nil:
+		return no(http.StatusServiceUnavailable, "failed", err)
+	}
+	return answer{http.StatusOK, report{did.Stages, append([]string{}, did.Replaced...), did.Swept.Cleared}}
+}
+
+// stageStatus is where one stage is.
+type stageStatus struct {
+	Chapter string `json:"chapter"`
+	Scene   string `json:"scene"`
+	Stage   string `json:"stage"`
+	State   string `json:"state"`
+	Reason  string `json:"reason,omitempty"`
+	Error   string `json:"error,omitempty"`
+}
+
+// Done says that nothing more will happen without an intent.
+func (s stageStatus) Done() bool { return asset.Done(asset.State(s.State), true) }
+
+// status lists the stages of a book that were asked for.
+func (s *routes) status(r *http.Request) answer {
+	views, err := s.replica.status(r.Context(), r.URL.Query().Get("book"))
+	if id := (*asset.IDError)(nil); errors.As(err, &id) {
+		return no(http.StatusBadRequest, "bad_request", err)
+	}
+	if err != nil {
+		return no(http.StatusServiceUnavailable, "failed", err)
+	}
+	list := []stageStatus{}
+	for _, v := range views {
+		list = append(list, stagesOf(v)...)
+	}
+	return answer{http.StatusOK, list}
+}
+
+func stagesOf(v store.SceneView) (list []stageStatus) {
+	if v.Err != nil {
+		return []stageStatus{{Chapter: v.Scene.Chapter, Scene: v.Scene.Scene, Error: v.Err.Error()}}
+	}
+	for _, st := range v.Stages {
+		if v.Asked(st.Stage.Stage) {
+			list = append(list, stageStatus{Chapter: v.Scene.Chapter, Scene: v.Scene.Scene, Stage: st.Stage.Stage, State: string(st.State), Reason: st.Reason})
+		}
+	}
+	return list
+}
+
+// ready answers 200 if the replica can work, and says what keeps it from that.
+func (s *routes) ready(w http.ResponseWriter, r *http.Request) {
+	a, words := answer{status: http.StatusOK}, map[string]string{}
+	problems := s.replica.ready(r.Context())
+	if s.stopping.Load() {
+		problems["process"] = errors.New("it is stopping")
+	}
+	for _, name := range slices.Sorted(maps.Keys(problems)) {
+		words[name] = "ok"
+		if problems[name] != nil {
+			a.status, words[name] = http.StatusServiceUnavailable, "not ok"
+			s.replica.log.Warn("not ready", "part", name, "error", problems[name])
+		}
+	}
+	a.body = words
+	reply(w, a)
+}

@@ -1,0 +1,168 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/animastor/orchestra/engine"
+	"github.com/animastor/orchestra/engine/asset"
+	"github.com/animastor/orchestra/engine/store"
+	"github.com/animastor/orchestra/ports"
+	"github.com/animastor/orchestra/ports/artifactdir"
+	"github.com/animastor/orchestra/ports/httphub"
+)
+
+const (
+	connectAtMost = 5 * time.Second  // to each server, at the start
+	drainAtMost   = 15 * time.Second // for requests, and again for tasks, at the end
+)
+
+type serveCmd struct{ settings }
+
+// Run implements the command.
+func (c *serveCmd) Run(e *env) error {
+	if err := c.check(); err != nil {
+		return err
+	}
+	log := newLogger(e.stderr, c.LogFormat, c.LogLevel, c.secrets())
+	redis.SetLogger(redisLog{log})
+	r, err := c.replica(e.ctx, log)
+	if err != nil {
+		return hide(err, c.secrets())
+	}
+	return hide(r.serve(e.ctx), c.secrets())
+}
+
+// replica is one engine with all that belongs to it.
+type replica struct {
+	log      *slog.Logger
+	rt       *ports.System
+	redis    *redis.Client
+	hub      http.Transport // the connections to the hub
+	tree     *artifactdir.Tree
+	engine   *engine.Engine
+	view     *store.Store // for reading where a book is
+	listener net.Listener
+	routes   *routes
+}
+
+// replica puts an engine together, and says which setting keeps it from that.
+func (c *serveCmd) replica(ctx context.Context, log *slog.Logger) (r *replica, err error) {
+	tree, err := c.artifacts()
+	if err != nil {
+		return nil, err
+	}
+	books, err := c.books()
+	if err != nil {
+		return nil, err
+	}
+	r = &replica{log: log, rt: ports.NewSystem(), tree: tree}
+	defer func() {
+		if err != nil {
+			r.close()
+		}
+	}()
+	if r.redis, err = c.redisClient(ctx); err != nil {
+		return r, err
+	}
+	if r.listener, err = net.Listen("tcp", c.Listen); err != nil {
+		return r, &settingError{"listen", "ORCHESTRA_LISTEN", "cannot listen", err}
+	}
+	r.engine = engine.New(c.config(), engine.Deps{
+		Runtime:   r.rt,
+		Redis:     r.redis,
+		Hub:       httphub.New(r.rt, httphub.Options{BaseURL: c.HubURL, APIKey: c.HubKey, Timeout: c.HubTimeout, Client: &http.Client{Transport: &r.hub}}),
+		Content:   books,
+		Artifacts: tree,
+		Media:     &artifactdir.Merger{Tree: tree, Command: c.MergeCommand},
+		Observer:  observer{log},
+	})
+	r.view = store.New(r.redis)
+	r.routes = newRoutes(r, c.HubKey)
+	return r, nil
+}
+
+// serve runs the replica until ctx ends, and then lets it down gently: no new request, no
+// new tick, the requests under way to their end, then every task to its end. What it held
+// stands in Redis, and goes on at another replica or after the next start.
+func (r *replica) serve(ctx context.Context) error {
+	defer r.close()
+	server := &http.Server{Handler: r.routes.handler(), ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 30 * time.Second,
+		IdleTimeout: 2 * time.Minute, ErrorLog: slog.NewLogLogger(r.log.Handler(), slog.LevelWarn)}
+	running, stop := context.WithCancel(context.WithoutCancel(ctx))
+	defer stop()
+	r.routes.running = running
+	r.rt.Go(running, "engine", r.engine.Run)
+	failed := make(chan error, 1)
+	go func() { failed <- server.Serve(r.listener) }()
+	r.log.Info("serving", "listen", r.listener.Addr().String(), "redis", r.redis.Options().Addr)
+
+	var err error
+	select {
+	case <-ctx.Done():
+		r.log.Info("stopping")
+		r.routes.stopping.Store(true)
+	case err = <-failed:
+	}
+	return errors.Join(err, r.drain(server, stop))
+}
+
+// drain ends what is under way.
+func (r *replica) drain(server *http.Server, stop context.CancelFunc) error {
+	grace, cancel := context.WithTimeout(context.Background(), drainAtMost)
+	defer cancel()
+	var errs []error
+	if err := server.Shutdown(grace); err != nil {
+		errs = append(errs, fmt.Errorf("requests still under way after %s: %w", drainAtMost, err))
+	}
+	stop()
+	grace, cancel = context.WithTimeout(context.Background(), drainAtMost)
+	defer cancel()
+	if err := r.rt.Wait(grace); err != nil {
+		errs = append(errs, fmt.Errorf("tasks still running after %s: %w", drainAtMost, err))
+	}
+	r.log.Info("stopped")
+	return errors.Join(errs...)
+}
+
+// close lets go of what was opened.
+func (r *replica) close() {
+	if r.listener != nil {
+		_ = r.listener.Close() // a server that was shut down has closed it
+	}
+	r.hub.CloseIdleConnections()
+	if r.redis != nil {
+		_ = r.redis.Close() // nothing is under way
+	}
+}
+
+// ready says what keeps the replica from working, by name.
+func (r *replica) ready(ctx context.Context) map[string]error {
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
+	return map[string]error{"redis": r.redis.Ping(ctx).Err(), "artifacts": r.tree.Check()}
+}
+
+// status reads where a book is.
+func (r *replica) status(ctx context.Context, book string) ([]store.SceneView, error) {
+	if err := asset.ValidateID("book", book); err != nil {
+		return nil, err
+	}
+	scenes, err := r.view.ScenesOf(ctx, book)
+	if err != nil {
+		return nil, err
+	}
+	return r.view.ReadScenes(ctx, scenes, asset.Stages())
+}
+
+type migrateCmd struct{}
+
+// Run implements the command.
+func (c *migrateCmd) Run(*env) error { return errors.New("there is no PostgreSQL store yet") }

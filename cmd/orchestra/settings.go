@@ -1,0 +1,202 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/maintnotifications"
+
+	"github.com/animastor/orchestra/engine"
+	"github.com/animastor/orchestra/engine/asset"
+	"github.com/animastor/orchestra/engine/keys"
+	"github.com/animastor/orchestra/ports/artifactdir"
+	"github.com/animastor/orchestra/ports/bookdir"
+)
+
+// settingError says which setting cannot work, and why. It never quotes one that may hold
+// a password or key.
+type settingError struct {
+	Flag, Variable string
+	Problem        string
+	Err            error // nil: Problem says it all
+}
+
+func (e *settingError) Error() string {
+	name := "--" + e.Flag
+	if e.Variable != "" {
+		name = e.Variable + " (" + name + ")"
+	}
+	if e.Err != nil {
+		return fmt.Sprintf("%s: %s: %v", name, e.Problem, e.Err)
+	}
+	return name + ": " + e.Problem
+}
+
+func (e *settingError) Unwrap() error { return e.Err }
+
+// key is the secret that hub and engine share.
+type key struct {
+	HubKey string `name:"hub-key" env:"ORCHESTRA_HUB_KEY" placeholder:"KEY" help:"Secret that engine, hub and clients share, sent as x-api-key."`
+}
+
+func (k key) check() error {
+	if k.HubKey == "" {
+		return &settingError{"hub-key", "ORCHESTRA_HUB_KEY", "is empty; choose a secret that engine, hub and clients share", nil}
+	}
+	return nil
+}
+
+// settings are what a replica is told.
+type settings struct {
+	key
+	Listen    string `env:"ORCHESTRA_LISTEN" default:"127.0.0.1:8080" placeholder:"HOST:PORT" help:"Where to serve callbacks, control, health and metrics (${default})."`
+	RedisURL  string `name:"redis-url" env:"ORCHESTRA_REDIS_URL" default:"redis://127.0.0.1:6379/0" placeholder:"URL" help:"Redis, as redis://user:password@host:port/db (${default})."`
+	PGDSN     string `name:"pg-dsn" env:"ORCHESTRA_PG_DSN" placeholder:"DSN" help:"PostgreSQL store, as postgres://user:password@host/db; without it there is none."`
+	HubURL    string `name:"hub-url" env:"ORCHESTRA_HUB_URL" default:"http://127.0.0.1:8081" placeholder:"URL" help:"The job hub (${default}); docs/hub.openapi.yaml says what it must do."`
+	Artifacts string `env:"ORCHESTRA_ARTIFACTS" placeholder:"DIR" help:"Directory of artifacts that the workers write to. It must exist."`
+	Books     string `env:"ORCHESTRA_BOOKS" placeholder:"DIR" help:"Directory of book manifests, one JSON file a book (docs/running.md)."`
+
+	MergeCommand string         `env:"ORCHESTRA_MERGE_COMMAND" placeholder:"PROGRAM" help:"Program that merges media: it is given the file to write, and the parts. Without it the bytes are concatenated, which suits MP3 and no MP4."`
+	Layers       []string       `env:"ORCHESTRA_LAYERS" default:"audio,image,video" placeholder:"STAGE" help:"Stages that may be generated at all (${default})."`
+	Slots        map[string]int `env:"ORCHESTRA_SLOTS" mapsep:"," placeholder:"STAGE=N" help:"Dispatches of a stage that may be live at once, over all replicas (audio=8,image=4,video=2)."`
+	RetryBudget  int            `env:"ORCHESTRA_RETRY_BUDGET" default:"10" placeholder:"N" help:"Failures that a stage may have in stock (${default})."`
+	Tick         time.Duration  `env:"ORCHESTRA_TICK" default:"5s" help:"Time between two looks at the active scenes (${default})."`
+	Reconcile    time.Duration  `env:"ORCHESTRA_RECONCILE" default:"60s" help:"Time between two reconcile passes (${default})."`
+	HubTimeout   time.Duration  `env:"ORCHESTRA_HUB_TIMEOUT" default:"10s" help:"Deadline of each request to the hub (${default})."`
+
+	LogFormat string `env:"ORCHESTRA_LOG_FORMAT" enum:"text,json" default:"text" help:"text or json (${default})."`
+	LogLevel  string `env:"ORCHESTRA_LOG_LEVEL" enum:"debug,info,warn,error" default:"info" help:"debug, info, warn or error (${default})."`
+}
+
+// check finds every setting that cannot work whatever the world is like.
+func (s *settings) check() error {
+	errs := []error{s.key.check(), checkURL(s.HubURL)}
+	if _, err := s.redisOptions(); err != nil {
+		errs = append(errs, err)
+	}
+	if _, _, err := net.SplitHostPort(s.Listen); err != nil {
+		errs = append(errs, &settingError{"listen", "ORCHESTRA_LISTEN", "is no HOST:PORT", err})
+	}
+	for flag, dir := range map[string]string{"artifacts": s.Artifacts, "books": s.Books} {
+		if dir == "" {
+			errs = append(errs, &settingError{flag, "ORCHESTRA_" + strings.ToUpper(flag), "is empty; name a directory", nil})
+		}
+	}
+	for _, layer := range s.Layers {
+		if !asset.ValidStage(layer) {
+			errs = append(errs, &settingError{"layers", "ORCHESTRA_LAYERS", fmt.Sprintf("there is no stage %q, only %v", layer, asset.Stages()), nil})
+		}
+	}
+	for stage, n := range s.Slots {
+		if !asset.ValidStage(stage) || n < 1 {
+			errs = append(errs, &settingError{"slots", "ORCHESTRA_SLOTS", fmt.Sprintf("%s=%d; write STAGE=N for stages of %v, N at least 1", stage, n, asset.Stages()), nil})
+		}
+	}
+	for _, d := range []struct {
+		flag  string
+		value time.Duration
+	}{{"tick", s.Tick}, {"reconcile", s.Reconcile}, {"hub-timeout", s.HubTimeout}} {
+		if d.value < 10*time.Millisecond {
+			errs = append(errs, &settingError{d.flag, "ORCHESTRA_" + strings.ToUpper(strings.ReplaceAll(d.flag, "-", "_")), d.value.String() + " is too short", nil})
+		}
+	}
+	if s.RetryBudget < 1 {
+		errs = append(errs, &settingError{"retry-budget", "ORCHESTRA_RETRY_BUDGET", strconv.Itoa(s.RetryBudget) + "; it is at least 1", nil})
+	}
+	return errors.Join(errs...)
+}
+
+func checkURL(text string) error {
+	u, err := url.Parse(text)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil {
+		return &settingError{"hub-url", "ORCHESTRA_HUB_URL", "is no URL as http://host:port, without a password", nil}
+	}
+	return nil
+}
+
+// redisOptions are those of the engine's client. The engine asks again by itself, knows
+// which calls may have been carried out, and brings the deadlines.
+func (s *settings) redisOptions() (*redis.Options, error) {
+	o, err := redis.ParseURL(s.RedisURL)
+	if err != nil { // the error may quote the password
+		return nil, &settingError{"redis-url", "ORCHESTRA_REDIS_URL", "is no URL as redis://user:password@host:port/db", nil}
+	}
+	o.MaxRetries = -1
+	o.ContextTimeoutEnabled = true
+	o.PipelinePoolSize = -1
+	o.MaintNotificationsConfig = &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
+	return o, nil
+}
+
+// redisClient connects to Redis.
+func (s *settings) redisClient(ctx context.Context) (*redis.Client, error) {
+	o, err := s.redisOptions()
+	if err != nil {
+		return nil, err
+	}
+	client := redis.NewClient(o)
+	ctx, cancel := context.WithTimeout(ctx, connectAtMost)
+	defer cancel()
+	if err := client.Ping(ctx).Err(); err != nil {
+		_ = client.Close() // it was never used
+		return nil, &settingError{"redis-url", "ORCHESTRA_REDIS_URL", "no Redis answers at " + o.Addr, err}
+	}
+	return client, nil
+}
+
+// artifacts opens the artifact tree.
+func (s *settings) artifacts() (*artifactdir.Tree, error) {
+	tree, err := artifactdir.Open(s.Artifacts)
+	if err != nil {
+		return nil, &settingError{"artifacts", "ORCHESTRA_ARTIFACTS", "cannot be written", err}
+	}
+	return tree, nil
+}
+
+// books opens the directory of manifests.
+func (s *settings) books() (*bookdir.Dir, error) {
+	if _, err := os.ReadDir(s.Books); err != nil {
+		return nil, &settingError{"books", "ORCHESTRA_BOOKS", "cannot be read", err}
+	}
+	return bookdir.New(bookdir.Options{Path: s.Books, Layers: s.Layers, Stages: asset.Stages(), Chunk: keys.ChunkID}), nil
+}
+
+// config is what the engine is told of its limits.
+func (s *settings) config() engine.Config {
+	c := engine.Config{Tick: s.Tick, Reconcile: s.Reconcile, Outbox: s.Tick, Profiles: map[string]asset.Profile{}}
+	for _, p := range asset.Profiles() {
+		if n, ok := s.Slots[p.Stage]; ok {
+			p.Slots = n
+		}
+		p.RetryBudget = s.RetryBudget
+		c.Profiles[p.Stage] = p
+	}
+	return c
+}
+
+// secrets are what must not stand in a log, whatever an error quotes.
+func (s *settings) secrets() []string {
+	list := []string{s.HubKey}
+	for _, text := range []string{s.RedisURL, s.PGDSN} {
+		if u, err := url.Parse(text); err == nil && u.User != nil {
+			if password, has := u.User.Password(); has {
+				list = append(list, password, url.QueryEscape(password), url.PathEscape(password))
+			}
+		}
+		for _, word := range strings.Fields(text) { // a DSN of key=value pairs
+			if password, has := strings.CutPrefix(word, "password="); has {
+				list = append(list, strings.Trim(password, "'"))
+			}
+		}
+	}
+	return slices.DeleteFunc(list, func(secret string) bool { return secret == "" })
+}
