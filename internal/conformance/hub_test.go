@@ -229,7 +229,9 @@ func conformWorkers(t require.TestingT, ctx context.Context, r hubRig) {
 	require.NoError(t, err)
 	require.True(t, list[0].Busy)
 
-	of := func(unit, verb string) string { return "/jobs/" + url.PathEscape(oddJob(unit, "", 0).JobID) + "/" + verb }
+	of := func(unit, verb string) string {
+		return "/jobs/" + url.PathEscape(oddJob(unit, "", 0).JobID) + "/" + verb
+	}
 	say(of("u4", "progress"), `{"worker":"w/1","dispatch_id":"d3"}`, 204)
 	say(of("u4", "progress"), `{"worker":"w2","dispatch_id":"d3"}`, 410)
 	good := resultOf(claim.Job, "w/1")
