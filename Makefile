@@ -14,6 +14,7 @@ COVER      ?= 90
 REDIS      ?= $(shell command -v redis-server || echo redis-server)
 POSTGRES   ?= $(or $(shell command -v postgres || ls -d /usr/lib/postgresql/*/bin/postgres 2>/dev/null | sort -V | tail -n 1),postgres)
 PLANT      ?=
+LIVE       ?=
 
 # Packages whose tests start goroutines, or whose code must be safe with several.
 RACEPKGS ?= ./sim/... ./fakes/... ./engine/... ./scenarios/... ./ports/... ./cmd/orchestra
@@ -40,6 +41,10 @@ race: ## run the tests with the race detector (RACEPKGS=./... for all)
 .PHONY: conformance
 conformance: ## hold the fakes to a real Redis (REDIS=path), PostgreSQL (POSTGRES=path) and docs/hub.openapi.yaml; PLANT=ttl, empty-on-outage, settle or scope-echo shows how it fails
 	go test -count=1 ./internal/conformance -redis-server=$(REDIS) -postgres=$(POSTGRES) -plant=$(PLANT)
+
+.PHONY: live
+live: ## run the service for real, with kill -9 and restarts (REDIS=path; LIVE='-count=10 -race-build')
+	go test -count=1 -timeout=60m ./internal/live -redis-server=$(REDIS) $(LIVE)
 
 .PHONY: run
 run: ## run every scenario
