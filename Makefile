@@ -45,6 +45,7 @@ conformance: ## hold the fakes to a real Redis (REDIS=path), PostgreSQL (POSTGRE
 .PHONY: live
 live: ## run the service for real, with kill -9 and restarts (REDIS=path; LIVE='-count=10 -race-build')
 	go test -count=1 -timeout=60m ./internal/live -redis-server=$(REDIS) $(LIVE)
+	go run ./cmd/sim run --live --redis-server=$(REDIS) scenarios/live/...
 
 .PHONY: run
 run: ## run every scenario

@@ -105,6 +105,9 @@ func (r *textReporter) failures(run *Result) {
 
 // Rerun is the command that repeats a run.
 func Rerun(run *Result) string {
+	if run.Live {
+		return "go run ./cmd/sim run --live " + run.File
+	}
 	return fmt.Sprintf("go run ./cmd/sim run %s --seed %d", run.File, run.Seed)
 }
 

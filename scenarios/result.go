@@ -19,6 +19,7 @@ type Result struct {
 	File     string
 	Scenario string
 	Seed     uint64
+	Live     bool // of a live run, which has no seed and no virtual time
 	Outcome  string
 	Virtual  time.Duration
 	Wall     time.Duration

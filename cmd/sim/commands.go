@@ -33,6 +33,10 @@ type runCmd struct {
 	Record string  `placeholder:"DIR" help:"Write each run into DIR as a scenario that replays it."`
 	Lua    bool    `help:"Run the Lua scripts themselves instead of their twins."`
 	Update bool    `help:"Write golden blocks again."`
+
+	Live        bool   `help:"Run for real: a Redis, a hub and replicas of orchestra as processes, in real time. Scenarios with faults and other things of a world are left out."`
+	Orchestra   string `placeholder:"PATH" help:"The program orchestra of a live run; without it, it is built."`
+	RedisServer string `default:"redis-server" placeholder:"PATH" help:"The redis-server of a live run."`
 }
 
 // Validate is kong's hook.
@@ -56,6 +60,10 @@ func (c *runCmd) options(e *env) scenarios.Options {
 func (c *runCmd) Run(e *env) error {
 	programs, err := lang.LoadAll(lang.OS, c.Patterns)
 	if err != nil {
+		return err
+	}
+	if c.Live {
+		e.status, err = c.live(e, programs)
 		return err
 	}
 	e.status = scenarios.Sweep(programs, c.options(e))

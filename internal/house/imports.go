@@ -19,7 +19,7 @@ var world = []string{"crypto/rand", "net/http", "os", "os/exec", "os/signal", "s
 
 // layers is the table of design 2.
 var layers = []layer{
-	{dir: "cmd/sim", may: []string{"scenarios", "properties/worlds"}},
+	{dir: "cmd/sim", may: []string{"scenarios", "properties/worlds", "internal/live"}},
 	{dir: "cmd/orchestra", may: []string{"engine", "ports", "fakes", "sim"}},
 	{dir: "properties/worlds", may: []string{"scenarios"}},
 	{dir: "scenarios", may: []string{"properties", "engine", "fakes", "ports", "sim"}},

@@ -56,6 +56,7 @@ func (s *Stack) awaitWorkers() error {
 
 // Leftovers lists what should be gone when all work is done: slots, leases, records and
 // jobs in Redis, scenes in the index, lines in the outbox, and live jobs at the hub.
+// Receipts and markers lapse by themselves (schema 2).
 func (s *Stack) Leftovers(ctx context.Context) (left []string, err error) {
 	var dispatches []string
 	keys := s.Redis.Scan(ctx, 0, "animastor:*", 1000).Iterator()
@@ -64,7 +65,7 @@ func (s *Stack) Leftovers(ctx context.Context) (left []string, err error) {
 		if i := strings.LastIndex(key, ":dispatch-"); i >= 0 && strings.HasPrefix(key, "animastor:dispatch-completed:") {
 			dispatches = append(dispatches, key[i+1:])
 		}
-		for _, family := range []string{"active-scenes", "dispatch-lease:", "dispatch-jobs:", "dispatch:", "receipt:", "runtime:slots:", "runtime:outbox", "runtime:deferred:"} {
+		for _, family := range []string{"active-scenes", "dispatch-lease:", "dispatch-jobs:", "dispatch:", "runtime:slots:", "runtime:outbox", "runtime:deferred:"} {
 			if strings.HasPrefix(key, "animastor:"+family) {
 				left = append(left, key)
 			}
@@ -100,6 +101,20 @@ func (s *Stack) Leftovers(ctx context.Context) (left []string, err error) {
 	}
 	slices.Sort(left)
 	return left, nil
+}
+
+// Stands says whether a whole file stands at a path of the artifact tree.
+func (s *Stack) Stands(path string) (bool, error) {
+	for _, name := range []string{path, path + ".json"} {
+		info, err := os.Stat(filepath.Join(s.Artifacts, filepath.FromSlash(name)))
+		if errors.Is(err, fs.ErrNotExist) {
+			return false, nil
+		}
+		if err != nil || info.Size() == 0 {
+			return false, err
+		}
+	}
+	return true, nil
 }
 
 // Files are the files of the artifact tree, descriptions included, each with a digest.

@@ -81,6 +81,9 @@ func Start(o Options) (*Stack, error) {
 	return s, s.awaitWorkers()
 }
 
+// Client is a client of the stack's Redis.
+func (s *Stack) Client() redis.UniversalClient { return s.Redis }
+
 // Replica is the name of a replica, from 1.
 func Replica(number int) string { return fmt.Sprintf("e%d", number) }
 
@@ -136,10 +139,17 @@ func (s *Stack) Kill(name string) { s.processes[name].Kill() }
 // Stop asks a process to end, and returns its exit status.
 func (s *Stack) Stop(name string) (int, error) { return s.processes[name].Stop(30 * time.Second) }
 
-// Command runs a client command of the program, such as `request b1`, against a replica.
+// Ask runs a client command of the program, such as `request` with `b1`, against the last
+// replica.
+func (s *Stack) Ask(ctx context.Context, verb string, args ...string) error {
+	_, err := s.Command(ctx, s.o.Replicas, append([]string{verb}, args...)...)
+	return err
+}
+
+// Command runs a client command of the program against a replica.
 func (s *Stack) Command(ctx context.Context, replica int, args ...string) (string, error) {
-	cmd := exec.CommandContext(ctx, s.o.Orchestra, append(args, "--engine="+s.EngineURL(replica))...)
-	cmd.Env = append(os.Environ(), "ORCHESTRA_HUB_KEY="+Key)
+	cmd := exec.CommandContext(ctx, s.o.Orchestra, args...)
+	cmd.Env = append(os.Environ(), "ORCHESTRA_HUB_KEY="+Key, "ORCHESTRA_ENGINE="+s.EngineURL(replica))
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		err = fmt.Errorf("orchestra %s: %w: %s", strings.Join(args, " "), err, out)

@@ -15,7 +15,7 @@
 //     engine takes for unknown: it fails, deletes and regenerates nothing for it.
 //   - Only a manifest that can be read proves that a scene is gone.
 //
-// Not for: writing manifests, the text of a book, or what a worker needs beside ids.
+// Not for: the text of a book, or what a worker needs beside ids.
 package bookdir
 
 import (
@@ -25,6 +25,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -120,6 +121,25 @@ func (d *Dir) scene(m manifest, s scene) ports.Scene {
 		out.Groups = append(out.Groups, ports.VideoGroup{ID: g.ID, Units: g.Units})
 	}
 	return out
+}
+
+// Manifest is the text of a manifest that reads as these scenes, which are of one book and
+// none less than all of it.
+func Manifest(scenes []ports.Scene) ([]byte, error) {
+	m := manifest{}
+	for _, s := range scenes {
+		m.ID, m.Workspace = s.Book, s.Workspace
+		out := scene{Chapter: s.Chapter, Scene: s.Scene, Version: s.Version, Segments: len(s.Segments),
+			Layers: slices.Sorted(maps.Keys(s.Layers))}
+		for _, u := range s.Units {
+			out.Units = append(out.Units, u.ID)
+		}
+		for _, g := range s.Groups {
+			out.Groups = append(out.Groups, group(g))
+		}
+		m.Scenes = append(m.Scenes, out)
+	}
+	return json.MarshalIndent(m, "", "  ")
 }
 
 // FileName is the name of a book's manifest within the directory.

@@ -77,3 +77,16 @@ func TestUnknownIsNotAbsent(t *testing.T) {
 		_ = os.Remove(filepath.Join(dir, "b1.json"))
 	}
 }
+
+// TestManifestOf: what Manifest writes reads as it was.
+func TestManifestOf(t *testing.T) {
+	dir, id := t.TempDir(), ports.SceneID{Book: "b:1", Chapter: "c", Scene: "s"}
+	want := ports.Scene{SceneID: id, Version: 2, Workspace: "w", Layers: map[string]bool{"image": true, "audio": true},
+		Units: []ports.Unit{{ID: "u1"}}, Segments: []ports.Unit{{ID: "0001"}}, Groups: []ports.VideoGroup{{ID: "g", Units: []string{"u1"}}}}
+	text, err := bookdir.Manifest([]ports.Scene{want})
+	require.NoError(t, err)
+	write(t, dir, "b:1", string(text))
+	got, err := bookdir.New(options(dir)).Scene(context.Background(), id)
+	require.NoError(t, err)
+	require.Equal(t, want, got)
+}
