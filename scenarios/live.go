@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -38,7 +39,8 @@ type LiveSpec struct {
 	Engines        int
 	Workers        map[string]int // by stage
 	JobMin, JobMax time.Duration
-	Tick           time.Duration
+	Tick           time.Duration  // 0: the published one
+	Slots          map[string]int // by stage, where they are not the published ones
 }
 
 const (
@@ -49,7 +51,7 @@ const (
 )
 
 // liveMetrics are the metrics that can be read from outside.
-var liveMetrics = []string{"artifacts", "attempts", "deferred", "generation", "indexed", "journal", "leased", "slots", "state"}
+var liveMetrics = []string{"artifacts", "attempts", "deferred", "generation", "indexed", "journal", "leased", "reason", "slots", "state"}
 
 // SweepLive runs programs on real services, in real time, and checks what they expect. One
 // that needs what only a world has is left out, and it says why. It returns the exit status.
@@ -110,8 +112,10 @@ func notLive(p *lang.Program) string {
 				return "its workers change, or are private"
 			}
 		case "config":
-			if !slices.Equal(s.Args.Given(), []string{"tick"}) {
-				return "config changes more than the tick"
+			for _, setting := range s.Args.Given() {
+				if setting != "tick" && !strings.HasPrefix(setting, "slots.") {
+					return "config changes " + setting
+				}
 			}
 		case "run":
 			total += s.Args.Duration("duration")
@@ -175,7 +179,7 @@ func runLive(p *lang.Program, start func(LiveSpec) (LiveService, error)) *Result
 
 // spec collects what stands above the first `run`.
 func (r *liveRun) spec(p *lang.Program) (LiveSpec, error) {
-	spec := LiveSpec{Books: map[string][]byte{}, Engines: 1, Workers: map[string]int{}, JobMin: time.Second, JobMax: time.Second}
+	spec := LiveSpec{Books: map[string][]byte{}, Engines: 1, Workers: map[string]int{}, Slots: map[string]int{}, JobMin: time.Second, JobMax: time.Second}
 	w := wire.New(wire.Options{}) // knows how a book is cut into scenes
 	defer w.Close()
 	for _, b := range p.Books {
@@ -200,7 +204,14 @@ func (r *liveRun) spec(p *lang.Program) (LiveSpec, error) {
 		case "engines":
 			spec.Engines = int(s.Args.Count("count"))
 		case "config":
-			spec.Tick = s.Args.Duration("tick")
+			if s.Args.Has("tick") {
+				spec.Tick = s.Args.Duration("tick")
+			}
+			for _, stage := range asset.Stages() {
+				if s.Args.Has("slots." + stage) {
+					spec.Slots[stage] = int(s.Args.Count("slots." + stage))
+				}
+			}
 		case "workers":
 			d := s.Args.DurationRange("job")
 			spec.JobMin, spec.JobMax = d.Min, d.Max
@@ -395,6 +406,8 @@ func (r *liveRun) metric(name string, s ports.StageID) (lang.Value, error) {
 		return count(int(view.Intent.Generation)), nil
 	case "deferred":
 		return yesNo(view.Deferral.Holds(view.Intent.Generation, time.Now())), nil
+	case "reason":
+		return word(orNone(view.Reason)), nil
 	case "state":
 		if view.State == "" {
 			view.State = asset.New

@@ -46,6 +46,9 @@ func startLive(root, program, server string, spec scenarios.LiveSpec) (*live.Sta
 	if spec.Tick > 0 {
 		o.Serve = []string{"--tick=" + spec.Tick.String()}
 	}
+	for stage, n := range spec.Slots {
+		o.Serve = append(o.Serve, fmt.Sprintf("--slots=%s=%d", stage, n))
+	}
 	for _, stage := range []string{"audio", "image", "video"} {
 		o.Hub = append(o.Hub, fmt.Sprintf("--workers=%s=%d", stage, spec.Workers[stage]))
 	}
