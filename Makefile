@@ -43,8 +43,8 @@ conformance: ## hold the fakes to a real Redis (REDIS=path), PostgreSQL (POSTGRE
 	go test -count=1 ./internal/conformance -redis-server=$(REDIS) -postgres=$(POSTGRES) -plant=$(PLANT)
 
 .PHONY: live
-live: ## run the service for real, with kill -9 and restarts (REDIS=path; LIVE='-count=10 -race-build')
-	go test -count=1 -timeout=60m ./internal/live -redis-server=$(REDIS) $(LIVE)
+live: ## run the service for real, with kill -9 and restarts (REDIS=path, POSTGRES=path; LIVE='-count=10 -race-build')
+	go test -count=1 -timeout=60m ./internal/live -redis-server=$(REDIS) -postgres=$(POSTGRES) $(LIVE)
 	go run ./cmd/sim run --live --redis-server=$(REDIS) scenarios/live/...
 
 .PHONY: run

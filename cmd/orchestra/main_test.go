@@ -134,7 +134,7 @@ func TestWrongSettings(t *testing.T) {
 	defer func() { _ = silent.Close() }()
 	file := filepath.Join(t.TempDir(), "file")
 	require.NoError(t, os.WriteFile(file, nil, 0o600))
-	db := miniredis.RunT(t)
+	db, open := miniredis.RunT(t), miniredis.RunT(t)
 	db.RequireAuth("other")
 	for _, test := range []struct{ name, value, says string }{
 		{"HUB_KEY", "", "is empty"},
@@ -150,6 +150,10 @@ func TestWrongSettings(t *testing.T) {
 		{"ARTIFACTS", "/proc", "cannot be written"},
 		{"ARTIFACTS", file + "/missing", "cannot be written"},
 		{"BOOKS", file + "/missing", "cannot be read"},
+		{"PG_DSN", "postgres://u:hunter2@127.0.0.1:1/db", "no PostgreSQL answers"},
+		{"PG_DSN", "postgres://u:hunter2@" + silent.Addr().String() + "/db", "no PostgreSQL answers"},
+		{"PG_DSN", "postgres://u:hunter2@host:port/db", "is no DSN"},
+		{"PG_DSN", "host=127.0.0.1 port=1 user=u password=hunter2", "no PostgreSQL answers"},
 		{"SLOTS", "image=0", "N at least 1"},
 		{"SLOTS", "text=1", "STAGE=N"},
 		{"LAYERS", "text", `no stage "text"`},
@@ -159,7 +163,7 @@ func TestWrongSettings(t *testing.T) {
 	} {
 		t.Run(test.name+" "+test.says, func(t *testing.T) {
 			for name, value := range map[string]string{"HUB_KEY": secret, "ARTIFACTS": t.TempDir(), "BOOKS": t.TempDir(), "LISTEN": "127.0.0.1:0",
-				"REDIS_URL": "redis://127.0.0.1:1", test.name: test.value} {
+				"REDIS_URL": "redis://" + open.Addr(), test.name: test.value} {
 				t.Setenv("ORCHESTRA_"+name, value)
 			}
 			began := time.Now()
@@ -170,10 +174,20 @@ func TestWrongSettings(t *testing.T) {
 			require.Contains(t, err, test.says)
 			require.NotContains(t, out+err, secret)
 			require.NotContains(t, out+err, "hunter2")
-			if test.says != "no Redis answers" && test.name != "REDIS_URL" {
-				require.Equal(t, 1, strings.Count(err, "ORCHESTRA_"), "it names others, too: %s", err)
-			}
+			require.Equal(t, 1, strings.Count(err, "ORCHESTRA_"), "it names others, too: %s", err)
 		})
+	}
+}
+
+// TestMigrateNamesItsSetting: so does migrate; the live run has a PostgreSQL for it.
+func TestMigrateNamesItsSetting(t *testing.T) {
+	clean(t)
+	for dsn, says := range map[string]string{"": "is no DSN", "postgres://u:hunter2@127.0.0.1:1/db": "no PostgreSQL answers"} {
+		status, _, err := command("migrate", "--pg-dsn="+dsn)
+		require.Equal(t, exitUsage, status)
+		require.Contains(t, err, "ORCHESTRA_PG_DSN")
+		require.Contains(t, err, says)
+		require.NotContains(t, err, "hunter2")
 	}
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/animastor/orchestra/ports"
 	"github.com/animastor/orchestra/ports/artifactdir"
 	"github.com/animastor/orchestra/ports/httphub"
+	"github.com/animastor/orchestra/ports/pgstore"
 )
 
 const (
@@ -45,6 +46,7 @@ type replica struct {
 	log      *slog.Logger
 	rt       *ports.System
 	redis    *redis.Client
+	pg       *pgstore.Store // nil: there is none
 	hub      http.Transport // the connections to the hub
 	tree     *artifactdir.Tree
 	engine   *engine.Engine
@@ -70,6 +72,9 @@ func (c *serveCmd) replica(ctx context.Context, log *slog.Logger) (r *replica, e
 		}
 	}()
 	if r.redis, err = c.redisClient(ctx); err != nil {
+		return r, err
+	}
+	if r.pg, err = c.pgStore(ctx); err != nil {
 		return r, err
 	}
 	if r.listener, err = net.Listen("tcp", c.Listen); err != nil {
@@ -138,6 +143,9 @@ func (r *replica) close() {
 		_ = r.listener.Close() // a server that was shut down has closed it
 	}
 	r.hub.CloseIdleConnections()
+	if r.pg != nil {
+		r.pg.Close()
+	}
 	if r.redis != nil {
 		_ = r.redis.Close() // nothing is under way
 	}
@@ -147,7 +155,11 @@ func (r *replica) close() {
 func (r *replica) ready(ctx context.Context) map[string]error {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
-	return map[string]error{"redis": r.redis.Ping(ctx).Err(), "artifacts": r.tree.Check()}
+	parts := map[string]error{"redis": r.redis.Ping(ctx).Err(), "artifacts": r.tree.Check()}
+	if r.pg != nil {
+		_, parts["postgresql"] = r.pg.Buried(ctx, "-") // any row, or none, will do
+	}
+	return parts
 }
 
 // status reads where a book is.
@@ -162,7 +174,16 @@ func (r *replica) status(ctx context.Context, book string) ([]store.SceneView, e
 	return r.view.ReadScenes(ctx, scenes, asset.Stages())
 }
 
-type migrateCmd struct{}
+type migrateCmd struct {
+	PGDSN string `name:"pg-dsn" env:"ORCHESTRA_PG_DSN" placeholder:"DSN" help:"PostgreSQL, as postgres://user:password@host/db."`
+}
 
 // Run implements the command.
-func (c *migrateCmd) Run(*env) error { return errors.New("there is no PostgreSQL store yet") }
+func (c *migrateCmd) Run(e *env) error {
+	s := settings{PGDSN: c.PGDSN}
+	if err := pgstore.Migrate(e.ctx, c.PGDSN); err != nil {
+		return hide(wrongDSN(err), s.secrets())
+	}
+	fmt.Fprintf(e.stdout, "the schema is that of version %d\n", pgstore.SchemaVersion)
+	return nil
+}

@@ -20,6 +20,7 @@ import (
 	"github.com/animastor/orchestra/engine/keys"
 	"github.com/animastor/orchestra/ports/artifactdir"
 	"github.com/animastor/orchestra/ports/bookdir"
+	"github.com/animastor/orchestra/ports/pgstore"
 )
 
 // settingError says which setting cannot work, and why. It never quotes one that may hold
@@ -151,6 +152,32 @@ func (s *settings) redisClient(ctx context.Context) (*redis.Client, error) {
 		return nil, &settingError{"redis-url", "ORCHESTRA_REDIS_URL", "no Redis answers at " + o.Addr, err}
 	}
 	return client, nil
+}
+
+// pgStore connects to PostgreSQL; nil if there is none.
+func (s *settings) pgStore(ctx context.Context) (*pgstore.Store, error) {
+	if s.PGDSN == "" {
+		return nil, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, connectAtMost)
+	defer cancel()
+	store, err := pgstore.Open(ctx, s.PGDSN)
+	if err != nil {
+		return nil, wrongDSN(err)
+	}
+	return store, nil
+}
+
+// wrongDSN says what is wrong with the DSN, or with what it leads to.
+func wrongDSN(err error) error {
+	problem := "no PostgreSQL answers"
+	switch {
+	case errors.Is(err, pgstore.ErrDSN):
+		problem = "is no DSN"
+	case errors.Is(err, pgstore.ErrSchema):
+		problem = "run `orchestra migrate` first"
+	}
+	return &settingError{"pg-dsn", "ORCHESTRA_PG_DSN", problem, err}
 }
 
 // artifacts opens the artifact tree.

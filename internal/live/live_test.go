@@ -3,6 +3,8 @@ package live_test
 import (
 	"context"
 	"flag"
+	"fmt"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,9 +15,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/animastor/orchestra/internal/live"
+	"github.com/animastor/orchestra/internal/pgtest"
 )
 
 var (
+	postgres    = flag.String("postgres", "", "path of postgres, with initdb beside it; without it the live run is skipped")
 	redisServer = flag.String("redis-server", "", "path of redis-server; without it the live run is skipped")
 	race        = flag.Bool("race-build", false, "build the program with the race detector")
 )
@@ -34,17 +38,20 @@ const book = `{"id":"b1","scenes":[
 // restart of each store, and ends with the files of an undisturbed run, and with nothing
 // left of any dispatch.
 func TestLive(t *testing.T) {
-	if *redisServer == "" {
-		t.Skip("it needs a redis-server: run `make live`")
+	if *redisServer == "" || *postgres == "" {
+		t.Skip("it needs a redis-server and a PostgreSQL: run `make live`")
 	}
 	program := build(t)
-	calm := start(t, program)
+	pg, err := pgtest.Start(context.Background(), *postgres)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, pg.Close()) }()
+	calm := start(t, program, database(t, pg))
 	finish(t, calm)
 	want, err := calm.Files()
 	require.NoError(t, err)
 	require.Len(t, want, 1+2*(9+6+9+4), "the marker of the tree, and each file with its description")
 
-	s := start(t, program)
+	s := start(t, program, database(t, pg))
 	ask(t, s, "request", "b1")
 	await(t, func() bool { // in the middle: something is done, and something is under way
 		files, err := s.Files()
@@ -58,6 +65,10 @@ func TestLive(t *testing.T) {
 	require.Zero(t, status)
 	time.Sleep(time.Second) // with none
 	require.NoError(t, s.StartRedis())
+	require.NoError(t, pg.Stop())
+	await(t, func() bool { return !ready(s) })
+	require.NoError(t, pg.Restart(context.Background()))
+	await(t, func() bool { return ready(s) })
 	finish(t, s)
 	got, err := s.Files()
 	require.NoError(t, err)
@@ -76,11 +87,30 @@ func build(t *testing.T) string {
 	return program
 }
 
-func start(t *testing.T, program string) *live.Stack {
+// database makes an empty database, for a role that must give a password.
+func database(t *testing.T, pg *pgtest.Server) (dsn string) {
+	ctx := context.Background()
+	name, err := pg.NewDatabase(ctx)
+	require.NoError(t, err)
+	require.NoError(t, pg.Admin(ctx, name, "ALTER DATABASE "+name+" OWNER TO "+pgtest.Locked))
+	return fmt.Sprintf("host=%s dbname=%s user=%s password=%s", pg.Dir(), name, pgtest.Locked, pgtest.Password)
+}
+
+// ready says whether the second replica can work.
+func ready(s *live.Stack) bool {
+	resp, err := http.Get(s.EngineURL(2) + "/readyz")
+	if err != nil {
+		return false
+	}
+	_ = resp.Body.Close() // the status says it all
+	return resp.StatusCode == http.StatusOK
+}
+
+func start(t *testing.T, program, dsn string) *live.Stack {
 	dir := t.TempDir()
 	require.NoError(t, os.Mkdir(filepath.Join(dir, "books"), 0o755))
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "books", "b1.json"), []byte(book), 0o600))
-	s, err := live.Start(live.Options{Dir: dir, Orchestra: program, RedisServer: *redisServer, Books: filepath.Join(dir, "books"), Replicas: 2,
+	s, err := live.Start(live.Options{Dir: dir, Orchestra: program, RedisServer: *redisServer, Books: filepath.Join(dir, "books"), Replicas: 2, DSN: dsn,
 		Serve: []string{"--tick=250ms", "--reconcile=3s", "--hub-timeout=2s"}, Hub: []string{"--job-min=500ms", "--job-max=1500ms"}})
 	t.Cleanup(func() {
 		if t.Failed() {
@@ -135,6 +165,7 @@ func finish(t *testing.T, s *live.Stack) {
 	for name, log := range s.Logs() {
 		require.NotContains(t, log, live.Key, name)
 		require.NotContains(t, log, live.Password, name)
+		require.NotContains(t, log, pgtest.Password, name)
 		require.NotContains(t, log, "DATA RACE", name)
 	}
 }

@@ -1,5 +1,5 @@
 // Package live runs the whole service for real on one machine, as processes: a Redis that
-// keeps what it is told, replicas of `orchestra serve`, and `orchestra hub` with its workers.
+// keeps what it is told, beside a PostgreSQL if it is given one, replicas of `orchestra serve`, and `orchestra hub` with its workers.
 //
 //	make live
 //
@@ -69,6 +69,9 @@ func Start(o Options) (*Stack, error) {
 	if err := s.StartRedis(); err != nil {
 		return s, err
 	}
+	if err := s.migrate(); err != nil {
+		return s, err
+	}
 	s.Redis = redis.NewClient(&redis.Options{Addr: s.redisAt, Password: Password})
 	if err := s.startHub(); err != nil {
 		return s, err
@@ -117,6 +120,19 @@ func (s *Stack) StartRedis() error {
 	}
 	return s.start("redis", s.redisAt, s.o.RedisServer, "--port", port, "--bind", "127.0.0.1", "--requirepass", Password,
 		"--dir", filepath.Join(s.o.Dir, "redis"), "--appendonly", "yes", "--appendfsync", "always", "--save", "")
+}
+
+// migrate makes the tables, if there is a PostgreSQL.
+func (s *Stack) migrate() error {
+	if s.o.DSN == "" {
+		return nil
+	}
+	cmd := exec.Command(s.o.Orchestra, "migrate")
+	cmd.Env = append(os.Environ(), "ORCHESTRA_PG_DSN="+s.o.DSN)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("orchestra migrate: %w: %s", err, out)
+	}
+	return nil
 }
 
 func (s *Stack) startHub() error {
