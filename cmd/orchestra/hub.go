@@ -21,7 +21,6 @@ import (
 	"time"
 
 	"github.com/animastor/orchestra/engine/asset"
-	"github.com/animastor/orchestra/engine/keys"
 	"github.com/animastor/orchestra/fakes/hub"
 	"github.com/animastor/orchestra/fakes/workers"
 	"github.com/animastor/orchestra/ports"
@@ -134,8 +133,7 @@ func (c *hubCmd) build(w *sim.World, tree *artifactdir.Tree, result func(ports.J
 	})
 	for _, stage := range slices.Sorted(maps.Keys(c.Workers)) {
 		workers.Start(w, studio{tree}, workers.Spec{Type: stage, N: c.Workers[stage], Hub: h.Transport, APIKey: c.HubKey,
-			JobTimeMin: c.JobMin, JobTimeMax: c.JobMax, HeartbeatEvery: 5 * time.Second, ProgressEvery: time.Second, PollEvery: 200 * time.Millisecond,
-			Path: func(j ports.Job) string { return keys.ArtifactPath(j.StageID().SceneID, j.Stage, j.UnitID) }})
+			JobTimeMin: c.JobMin, JobTimeMax: c.JobMax, HeartbeatEvery: 5 * time.Second, ProgressEvery: time.Second, PollEvery: 200 * time.Millisecond})
 	}
 	return h
 }

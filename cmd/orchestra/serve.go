@@ -80,13 +80,18 @@ func (c *serveCmd) replica(ctx context.Context, log *slog.Logger) (r *replica, e
 	if r.listener, err = net.Listen("tcp", c.Listen); err != nil {
 		return r, &settingError{"listen", "ORCHESTRA_LISTEN", "cannot listen", err}
 	}
-	r.engine = engine.New(c.config(), engine.Deps{
+	cfg, published := c.config(), ports.Pointers(nil)
+	if r.pg != nil {
+		cfg.Versioned, published = true, r.pg
+	}
+	r.engine = engine.New(cfg, engine.Deps{
 		Runtime:   r.rt,
 		Redis:     r.redis,
 		Hub:       httphub.New(r.rt, httphub.Options{BaseURL: c.HubURL, APIKey: c.HubKey, Timeout: c.HubTimeout, Client: &http.Client{Transport: &r.hub}}),
 		Content:   books,
 		Artifacts: tree,
 		Media:     &artifactdir.Merger{Tree: tree, Command: c.MergeCommand},
+		Pointers:  published,
 		Observer:  observer{log},
 	})
 	r.view = store.New(r.redis)

@@ -20,7 +20,6 @@ import (
 
 	"github.com/animastor/orchestra/engine"
 	"github.com/animastor/orchestra/engine/asset"
-	"github.com/animastor/orchestra/engine/keys"
 	vfakes "github.com/animastor/orchestra/fakes"
 	"github.com/animastor/orchestra/fakes/artifacts"
 	"github.com/animastor/orchestra/fakes/content"
@@ -310,9 +309,7 @@ func TestTrafficOfALife(t *testing.T) {
 	h := hub.New(w, w.Process("hub"), hub.Options{APIKey: "secret"})
 	checked := func(p *sim.Process) http.RoundTripper { return c.Transport(h.Transport(p)) }
 	for _, stage := range asset.Stages() {
-		workers.Start(w, tree, workers.Spec{Type: stage, N: 1, APIKey: "secret", Hub: checked, Path: func(j ports.Job) string {
-			return keys.ArtifactPath(j.StageID().SceneID, j.Stage, j.UnitID)
-		}})
+		workers.Start(w, tree, workers.Spec{Type: stage, N: 1, APIKey: "secret", Hub: checked})
 	}
 	w.Inject(sim.Rule{Effect: "oom", Count: 1, Match: func(c sim.CallName) bool { return c.Service == "worker" && c.Verb == "run" }})
 	p := w.Process("e1")

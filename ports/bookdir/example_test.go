@@ -24,8 +24,8 @@ func Example() {
 	scenes, err := books.Scenes(context.Background(), "b1", "")
 	fmt.Println(scenes, err)
 	scene, err := books.Scene(context.Background(), scenes[0])
-	fmt.Println(scene.Units, scene.Layers, err)
+	fmt.Println(len(scene.Units), scene.Units[0].ID, scene.Layers, err)
 	// Output:
 	// [b1/c1/s1] <nil>
-	// [{u1} {u2}] map[image:true] <nil>
+	// 2 u1 map[image:true] <nil>
 }

@@ -70,7 +70,7 @@ var badBodies = []struct{ body, want string }{
 	{"property slots off", `4:16: a reason is missing after off (as in property slots off "why")`},
 
 	{"fault hubb lost", "4:7: unknown word hubb (did you mean hub?)"},
-	{"fault hub", "4:1: a service is missing after fault (one of redis, hub, callback, worker, content, artifacts, media, pg)"},
+	{"fault hub", "4:1: a service is missing after fault (one of redis, hub, callback, worker, content, artifacts, media, consumer, pg)"},
 	{"fault hub lsot", "4:11: unknown effect lsot of hub (did you mean lost?)"},
 	{"fault redis drop", "4:13: unknown effect drop of redis (one of refuse, lost, slow, late, hang, down, crash, pause, noscript, evict, cut, oom, readonly, outage)"},
 	{"fault hub slow", "4:11: delay is missing: slow needs it (as in slow delay=5s)"},

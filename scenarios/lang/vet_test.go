@@ -47,7 +47,7 @@ func TestExamplesOfTheDesignVet(t *testing.T) {
 }
 
 func TestEveryExampleOfTheRegistryVets(t *testing.T) {
-	const files = "scenario test\nengines 2\nbook b1 scenes=2\n"
+	const files = "scenario test\nengines 2\nbook b1 scenes=2 stages=audio,image,video\n"
 	for _, v := range lang.Verbs() {
 		src := files + v.Example + "\nrun 1h\n"
 		if v.Once {

@@ -43,17 +43,7 @@ func describe(e ports.Event) (subject, detail, outcome string) {
 	case ports.Result:
 		return e.Stage.String(), short(e.Dispatch), e.Verdict
 	case ports.Finish:
-		detail = short(e.Dispatch) + " " + e.Outcome
-		if e.Reason != "" {
-			detail += " " + e.Reason
-		}
-		if e.Deferred {
-			detail += " window=" + num(e.WindowSeconds) + "s"
-		}
-		if e.Evidence != "" || e.Circuit != "closed" {
-			detail += " " + e.Evidence + " circuit=" + e.Circuit
-		}
-		return e.Stage.String(), detail + " sent=" + num(int64(e.Sent)) + " idle=" + num(e.Idle) + " budget=" + num(e.Budget), e.State
+		return e.Stage.String(), ending(e), e.State
 	case ports.Renewal:
 		return e.Stage.String(), short(e.Dispatch), e.Verdict
 	case ports.Retired:
@@ -112,6 +102,21 @@ func scenes(list []ports.SceneID) string {
 		names[i] = ports.Quote(s.Chapter) + "/" + ports.Quote(s.Scene)
 	}
 	return strings.Join(names, ",")
+}
+
+// ending spells how a dispatch ended.
+func ending(e ports.Finish) string {
+	text := short(e.Dispatch) + " " + e.Outcome
+	if e.Reason != "" {
+		text += " " + e.Reason
+	}
+	if e.Deferred {
+		text += " window=" + num(e.WindowSeconds) + "s"
+	}
+	if e.Evidence != "" || e.Circuit != "closed" {
+		text += " " + e.Evidence + " circuit=" + e.Circuit
+	}
+	return text + " sent=" + num(int64(e.Sent)) + " idle=" + num(e.Idle) + " budget=" + num(e.Budget)
 }
 
 func num(n int64) string { return strconv.FormatInt(n, 10) }

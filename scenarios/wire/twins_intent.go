@@ -19,23 +19,16 @@ func intentTwin(db *redis.DB, keys, args []string) (any, error) {
 
 	now := db.Now()
 	live, before, fence := get(db, state, stage+"dispatch"), get(db, state, stage+"state"), get(db, state, stage+"fence")
-	current := intOr0(get(db, intent, "generation"))
-	scopeID, mark := args[8], args[10]
-	if scopeID != "" {
-		if scope := keys[16]; get(db, scope, "id") != scopeID || get(db, scope, "last") != args[9] {
-			return []string{"stale", ""}, nil
-		}
-		if get(db, intent, "scope") == mark {
-			return []string{"started", num(current), before, before, "", num(intOr0(fence))}, nil
-		}
-	}
-	if live != expected {
+	current, mark := intOr0(get(db, intent, "generation")), args[10]
+	switch _, problem := intentOf(db, intent); {
+	case args[8] != "" && (get(db, keys[16], "id") != args[8] || get(db, keys[16], "last") != args[9]):
+		return []string{"stale", ""}, nil
+	case args[8] != "" && get(db, intent, "scope") == mark:
+		return []string{"started", num(current), before, before, "", num(intOr0(fence))}, nil
+	case live != expected:
 		return []string{"retry", live}, nil
-	}
-	if op == "edit" {
-		if _, problem := intentOf(db, intent); problem != "" || db.Exists(cancel) {
-			return []string{"kept", "", before, before, "", num(intOr0(fence))}, nil
-		}
+	case op == "edit" && (problem != "" || db.Exists(cancel)):
+		return []string{"kept", "", before, before, "", num(intOr0(fence))}, nil
 	}
 	last := get(db, state, stage+"generation")
 	generation := num(max(current, intOr0(last)) + 1)
