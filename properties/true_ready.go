@@ -29,6 +29,9 @@ func (p *trueReady) event(e *sim.Event) {
 	if !ok || f.State != string(asset.Ready) || p.Stands == nil {
 		return
 	}
+	if p.row(f.Stage).Generation != f.Generation {
+		return // an intent has come between the step and its event: more is asked for by now
+	}
 	if missing := p.Stands(f.Stage); missing != "" && e.At-p.Disturbed(f.Stage.SceneID) > lookGrace {
 		p.fail(f.Stage.String(), []sim.Event{*e}, "it became ready without %s", missing)
 	}
