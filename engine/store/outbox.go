@@ -192,7 +192,7 @@ func (s *Store) Due(ctx context.Context, n int, loan time.Duration) ([]asset.Sce
 		return nil, err
 	}
 	var scenes []asset.SceneID
-	for _, member := range r {
+	for _, member := range r[1:] {
 		if scene, err := keys.ParseSceneMember(member); err == nil {
 			scenes = append(scenes, scene)
 		}

@@ -72,7 +72,8 @@ scard k
 rpush k v
 rpush k v v
 lpop k
-lindex k n
+lindex k 0
+lindex k -1
 llen k
 lrange k n n
 ltrim k n n

@@ -117,7 +117,7 @@ func (u universe) otherCalls(t *rapid.T) []func(*store.Store) error {
 	op := oneOf(t, store.OpRequest, store.OpRegenerate, store.OpReset, store.OpEdit, store.OpCancel, store.OpDelete)
 	moves := []store.Move{{Line: "l1", Scene: scene, Event: oneOf(t, "started", ""), Tell: evenly(t, 2) == 0},
 		{Line: oneOf(t, "l1", "l2"), Scene: scene, Event: "finished", Tell: true}}
-	heard, loan := oneOf(t, "l1", "l2", ""), oneOf(t, 0, time.Minute)
+	heard, loan, pictures := oneOf(t, "l1", "l2", ""), oneOf(t, 0, time.Minute), evenly(t, 3)
 	stages := oneOf(t, []string{"image", "audio"}, []string{"image"}, nil)
 	gone := store.StageView{Stage: u.stage, Fence: oneOf(t, int64(5), 5, 4)}
 	lock := store.Lock{Key: keys.CleanupLock(), Token: h, Fence: int64(3 + evenly(t, 2))}
@@ -143,7 +143,7 @@ func (u universe) otherCalls(t *rapid.T) []func(*store.Store) error {
 		func(s *store.Store) error { _, err := s.Due(ctx, 1, time.Minute); return err },
 		func(s *store.Store) error { _, err := s.Delivered(ctx, scene, heard, loan); return err },
 		func(s *store.Store) error { _, err := s.Events(ctx, scene, 2); return err },
-		func(s *store.Store) error { return s.SetProgress(ctx, scene, evenly(t, 3)) },
+		func(s *store.Store) error { return s.SetProgress(ctx, scene, pictures) },
 		func(s *store.Store) error { _, err := s.Gauges(ctx, asset.Stages()); return err },
 		func(s *store.Store) error { return s.Order(ctx, book, order, "z", 2) },
 		func(s *store.Store) error {

@@ -42,7 +42,7 @@ func dueTwin(db *redis.DB, keys, args []string) (any, error) {
 	if err := corrupt(db, keys, "zset"); err != nil {
 		return nil, err
 	}
-	scenes := []string{}
+	var scenes []string
 	for _, scene := range db.ZRange(keys[0], 0, int(intOr0(args[0]))-1) {
 		if score, _ := db.ZScore(keys[0], scene); score <= float64(db.Now()) {
 			scenes = append(scenes, scene)
@@ -51,7 +51,7 @@ func dueTwin(db *redis.DB, keys, args []string) (any, error) {
 	for _, scene := range scenes {
 		db.ZAdd(keys[0], float64(db.Now()+intOr0(args[1])), scene)
 	}
-	return scenes, nil
+	return append([]string{num(int64(len(scenes)))}, scenes...), nil
 }
 
 // deliveredTwin is delivered.lua.

@@ -9,4 +9,4 @@ if wrong then return wrong end
 local at = now()
 local scenes = redis.call('ZRANGEBYSCORE', undelivered, '-inf', text(at), 'LIMIT', '0', most)
 for _, scene in ipairs(scenes) do redis.call('ZADD', undelivered, text(at + int(loan)), scene) end
-return scenes
+return {text(#scenes), unpack(scenes)}
