@@ -39,9 +39,11 @@ var names = []Name{
 	{"renewals", false, true, "verdict", "Renewals of a lease: ok, not_owner, finished, error."},
 	{"restored", false, true, "verdict", "Stages that a pass put back: restored, indexed."},
 	{"ticks", false, false, "kind", "Ticks: done, and skipped while another replica held the lock."},
-	{"passes", false, false, "kind", "Reconcile passes: complete, incomplete, skipped."},
+	{"passes", false, false, "kind", "Reconcile passes: complete, incomplete, suspicious, skipped."},
 	{"repairs", false, false, "kind", "What passes did: fed, adopted, lost, released, purged, restored, withheld, errors."},
 	{"retired", false, false, "", "Scenes that left the active index."},
+	{"window_scenes", false, false, "kind", "Scenes that came into the window of a scope (claimed), or left it (settled)."},
+	{"finales", false, false, "", "Scopes that were concluded."},
 	{"swept", false, false, "kind", "Clears at the hub: requested, cleared, failed."},
 	{"journaled", false, false, "", "Events that were appended to journals."},
 	{"delivered", false, false, "kind", "Result events that the consumer took, repeats included, by kind of event."},
@@ -148,6 +150,10 @@ func (r *Recorder) count(e ports.Event) {
 		r.add("restored", e.Stage.Stage, e.Verdict, 1)
 	case ports.Retired:
 		r.add("retired", "", "", 1)
+	case ports.Slid:
+		r.all("window_scenes", []field{{"claimed", len(e.Claimed)}, {"settled", len(e.Settled)}})
+	case ports.Concluded:
+		r.add("finales", "", "", 1)
 	case ports.Swept:
 		r.all("swept", []field{{"requested", e.Requested}, {"cleared", e.Cleared}, {"failed", e.Failed}})
 	case ports.Journaled:
@@ -184,6 +190,8 @@ func (r *Recorder) pass(e ports.Pass) {
 		r.add("passes", "", "skipped", 1)
 	case e.Cause != "":
 		r.add("passes", "", "incomplete", 1)
+	case e.Suspicious:
+		r.add("passes", "", "suspicious", 1)
 	default:
 		r.add("passes", "", "complete", 1)
 	}

@@ -21,10 +21,10 @@ var every = []ports.Event{
 	ports.Refusal{Stage: image, Reason: "backoff"}, ports.JobOutcome{Stage: image, Outcome: "sent"},
 	ports.JobOutcome{Stage: image, Outcome: "send_failed", Final: true}, ports.Result{Stage: image, Verdict: "last"},
 	ports.Finish{Stage: image, Outcome: "ready"}, ports.Renewal{Stage: image, Verdict: "ok"}, ports.Restored{Stage: image, Verdict: "indexed"},
-	ports.Retired{}, ports.Swept{Requested: 1, Cleared: 3}, ports.Journaled{Events: []string{"A", "B"}},
+	ports.Slid{Claimed: []ports.SceneID{{}, {}}}, ports.Concluded{}, ports.Retired{}, ports.Swept{Requested: 1, Cleared: 3}, ports.Journaled{Events: []string{"A", "B"}},
 	ports.Delivered{Event: ports.ResultEvent{Kind: "ready"}},
 	ports.Tick{Summary: ports.Summary{Active: 7}}, ports.Tick{Skipped: true},
-	ports.Pass{Report: ports.Reconciled{Fed: 2, Scenes: 9}}, ports.Pass{Cause: "hub"}, ports.Pass{Skipped: true},
+	ports.Pass{Report: ports.Reconciled{Fed: 2, Scenes: 9}}, ports.Pass{Cause: "hub"}, ports.Pass{Suspicious: true}, ports.Pass{Skipped: true},
 	ports.Trouble{Op: "begin", Err: errors.New("down")}, ports.Started{},
 }
 
@@ -48,8 +48,8 @@ func TestEveryEventIsCounted(t *testing.T) {
 		{"jobs", "image", "sent", 1}, {"results", "image", "last", 1}, {"finishes", "image", "ready", 1},
 		{"intents", "image", "request", 1}, {"renewals", "image", "ok", 1}, {"restored", "image", "indexed", 1},
 		{"ticks", "", "done", 1}, {"ticks", "", "skipped", 1},
-		{"passes", "", "complete", 1}, {"passes", "", "incomplete", 1}, {"passes", "", "skipped", 1}, {"repairs", "", "fed", 2},
-		{"retired", "", "", 1}, {"swept", "", "cleared", 3}, {"swept", "", "requested", 1}, {"journaled", "", "", 2},
+		{"passes", "", "complete", 1}, {"passes", "", "incomplete", 1}, {"passes", "", "skipped", 1}, {"passes", "", "suspicious", 1}, {"repairs", "", "fed", 2},
+		{"retired", "", "", 1}, {"window_scenes", "", "claimed", 2}, {"finales", "", "", 1}, {"swept", "", "cleared", 3}, {"swept", "", "requested", 1}, {"journaled", "", "", 2},
 		{"delivered", "", "ready", 1}, {"troubles", "", "begin", 1},
 	}, counted)
 	require.Contains(t, r.Snapshot(), Sample{"tick_scenes", "", "active", 7})

@@ -69,14 +69,7 @@ func describe(e ports.Event) (subject, detail, outcome string) {
 		if e.Skipped {
 			return "#" + num(e.Number), "", "skipped"
 		}
-		r := e.Report
-		detail = fmt.Sprintf("scenes=%d live=%d fed=%d adopted=%d lost=%d released=%d purged=%d restored=%d withheld=%d errors=%d",
-			r.Scenes, r.Live, r.Fed, r.Adopted, r.Lost, r.Released, r.Purged, r.Restored, r.Withheld, r.Errors)
-		if e.Cause != "" {
-			outcome = "incomplete: " + e.Cause
-		} else if e.Suspicious {
-			outcome = "suspicious"
-		}
+		detail, outcome = ofPass(e)
 		return "#" + num(e.Number), detail, outcome
 	case ports.Restored:
 		return e.Stage.String(), "", e.Verdict
@@ -93,6 +86,18 @@ func describe(e ports.Event) (subject, detail, outcome string) {
 		return "", "first tick after " + e.Delay.String(), ""
 	}
 	panic(fmt.Sprintf("wire: the trace cannot spell a %T", e))
+}
+
+func ofPass(e ports.Pass) (detail, outcome string) {
+	r := e.Report
+	if e.Suspicious {
+		outcome = "suspicious"
+	}
+	if e.Cause != "" {
+		outcome = "incomplete: " + e.Cause
+	}
+	return fmt.Sprintf("scenes=%d live=%d fed=%d adopted=%d lost=%d released=%d purged=%d restored=%d withheld=%d errors=%d",
+		r.Scenes, r.Live, r.Fed, r.Adopted, r.Lost, r.Released, r.Purged, r.Restored, r.Withheld, r.Errors), outcome
 }
 
 // scenes lists scenes of a book, without the book.

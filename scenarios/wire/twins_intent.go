@@ -35,8 +35,7 @@ func intentTwin(db *redis.DB, keys, args []string) (any, error) {
 	after := stateAfter(op, before, args[11] == "1")
 	stops := op == "cancel" || op == "delete"
 	blocks := stage == "image." && stops && imageComes(db, state) && videoWaits(db, state)
-	blocked := stage == "video." && !stops && after != "ready" &&
-		(get(db, state, "image.state") == "failed" || imageComes(db, state) && get(db, state, "image.cancelled") != "")
+	blocked := stage == "video." && !stops && after != "ready" && imageWillNotCome(db, state)
 	if blocked {
 		after = "failed"
 	}
@@ -49,13 +48,10 @@ func intentTwin(db *redis.DB, keys, args []string) (any, error) {
 	db.Del(deferred, budget)
 	db.ZRem(deferredOf, bookStage)
 	db.HDel(state, stage+"idle", stage+"next", stage+"cancelled")
-	status := "active"
 	switch op {
 	case "cancel":
-		status = "cancelled"
 		db.HSet(state, stage+"cancelled", num(now))
 	case "delete":
-		status = "deleted"
 		db.HDel(state, stage+"state", stage+"version", stage+"mark", stage+"started", stage+"reason", stage+"floor")
 		if alone {
 			db.SRem(activeScenes, scene)
@@ -78,11 +74,27 @@ func intentTwin(db *redis.DB, keys, args []string) (any, error) {
 	if op == "regenerate" || op == "reset" {
 		db.HSet(state, stage+"floor", generation)
 	}
-	db.HSet(intent, "generation", generation, "status", status, "force", force, "at", num(now), "scope", mark)
+	db.HSet(intent, "generation", generation, "status", statusAfter(op), "force", force, "at", num(now), "scope", mark)
 	if live != "" {
 		tell(db, outbox, ended(line, after, "", now, 0, last, ""))
 	}
 	return []string{"ok", generation, before, after, live, num(intOr0(fence))}, nil
+}
+
+// imageWillNotCome says whether the pictures that a video is made of were given up.
+func imageWillNotCome(db *redis.DB, state string) bool {
+	return get(db, state, "image.state") == "failed" || imageComes(db, state) && get(db, state, "image.cancelled") != ""
+}
+
+// statusAfter is what an intent is after an operation.
+func statusAfter(op string) string {
+	switch op {
+	case "cancel":
+		return "cancelled"
+	case "delete":
+		return "deleted"
+	}
+	return "active"
 }
 
 // stateAfter is what intent.lua makes of a state.
