@@ -1,7 +1,8 @@
 // Package reconcile is the pass that finds what no tick and no callback will: it
 // adopts or ends the dispatches that nobody renews, feeds results whose callback was
-// lost, releases slots of dispatches that are over, and puts back stages that lost
-// their state or their place in the index.
+// lost, releases slots of dispatches that are over, puts back stages that lost their
+// state or their place in the index, and leads on the scopes of books that nobody else
+// does (package window).
 //
 // Invariants:
 //

@@ -3,9 +3,10 @@
 //
 // A dispatch is created by Begin, kept alive by Renew, taken over by Adopt and ended by
 // Finish. Its jobs pass Admit before each post and Accept with each result; Claim picks
-// the one caller who completes the stage. Intent records what a user asks for. What the
-// scripts lack on purpose is in the callers: which reason defers, for how long, which
-// state comes next.
+// the one caller who completes the stage. Order records what a user asks for, in the scope
+// of a book; Slide moves the window of the scope, Start and Intent ask for a stage, Conclude
+// ends the scope. What the scripts lack on purpose is in the callers: which reason defers,
+// for how long, which state comes next.
 //
 // Invariants:
 //   - A script writes all or nothing: it reads and decides before its first write, and a
