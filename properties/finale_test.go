@@ -138,6 +138,15 @@ func TestOneFinale(t *testing.T) {
 			b.tell("e1/outbox", told)
 			b.tell("e2/outbox", told)
 		}, "a finale was told twice"},
+		{"told twice, since a failover took the first telling back", func(b *bench) {
+			whole(b, "ready")
+			b.conclude("concluded|x|2|0|b1|0")
+			b.drain(1)
+			b.tell("e1/outbox", told)
+			b.redis.DB().RPush(keys.Outbox(), "concluded|x|2|0|b1|0")
+			b.set.Failover([]string{keys.Outbox()})
+			b.tell("e2/outbox", told)
+		}, ""},
 		{"told before it ended", func(b *bench) {
 			whole(b, "ready")
 			b.tell("e1/outbox", told)

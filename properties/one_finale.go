@@ -244,6 +244,8 @@ func (p *oneFinale) lost([]string) {
 		delete(p.ended, s.id)
 		delete(p.told, s.id)
 	}
+	// One whose drain was taken back stands in the outbox again, and is told again.
+	maps.DeleteFunc(p.told, func(id string, _ bool) bool { return p.finale(id) != nil })
 }
 
 func (p *oneFinale) broken(book string, events []sim.Event, format string, args ...any) {
