@@ -131,10 +131,11 @@ func TestPostOfAPendingJob(t *testing.T) {
 		require.True(t, r.hub.Live(c.JobID))
 		require.Equal(t, 204, r.report(ctx, "w1", c.Job, false))
 		require.False(t, r.hub.Live(c.JobID))
+		require.Equal(t, "409 duplicate_pending d1", r.post(ctx, job("u1", 1)), "not again for its own dispatch")
 		require.Equal(t, "202", r.post(ctx, job("u1", 2)), "a finished job may be run again")
 	})
 	require.Equal(t, "accepted u1 refused u1 duplicate_pending refused u1 duplicate_pending claimed u1 "+
-		"refused u1 duplicate_pending failed u1 invalid_asset accepted u1", strings.Join(r.events, " "))
+		"refused u1 duplicate_pending failed u1 invalid_asset refused u1 duplicate_pending accepted u1", strings.Join(r.events, " "))
 	require.Equal(t, 2, r.hub.Jobs()[0].Accepted)
 	require.Equal(t, "d2", r.hub.Jobs()[0].DispatchID)
 }

@@ -101,7 +101,8 @@ func (h *Hub) judge(p ports.Job) *refusal {
 		f.seen = p.Fence
 		h.fences[p.StageID()] = f
 	}
-	if old := h.jobs[p.JobID]; old != nil && old.live() {
+	// A job that is done for its dispatch is not done again: that post was under way for long.
+	if old := h.jobs[p.JobID]; old != nil && (old.live() || old.DispatchID == p.DispatchID) {
 		return &refusal{409, "duplicate_pending", old.DispatchID}
 	}
 	full := h.opts.Capacity > 0 && len(h.queues[p.Stage]) >= h.opts.Capacity
