@@ -247,6 +247,9 @@ func TestLife(t *testing.T) {
 	status, body = get(t, b.url+"/metrics")
 	require.Equal(t, 200, status)
 	require.Contains(t, body, "go_goroutines")
+	require.Contains(t, body, `orchestra_active_scenes 0`)
+	require.Contains(t, body, `orchestra_slots{stage="image"} 4`)
+	require.Contains(t, body, `orchestra_ticks_total{kind="done"}`)
 
 	a.ended(t)
 	b.ended(t)
