@@ -1,7 +1,6 @@
 // Package stage knows what one stage of a scene is made of: which jobs it still
-// needs (Plan) and whether all that it must produce stands (Prove). One file for
-// each stage; this half of the engine has the image stage, audio and video come
-// behind the same interface.
+// needs (Plan), what its results become (Take, Assemble), and whether all that it must
+// produce stands (Prove). One file for each stage: audio, image, video.
 //
 // Invariants:
 //
