@@ -47,12 +47,27 @@ func (d *Deliverer) Deliver(ctx context.Context) (int, error) {
 		d.busy.Add(1)
 		d.rt.Go(ctx, "deliver", func(ctx context.Context) {
 			defer d.busy.Add(-1)
-			if err := d.rt.Isolate(func() error { return d.tell(ctx, scene) }); err != nil {
-				d.observer.Observe(ports.Trouble{Scene: scene, Op: "deliver", Err: err})
+			for next := scene; next != (ports.SceneID{}); next = d.next(ctx) {
+				if err := d.rt.Isolate(func() error { return d.tell(ctx, next) }); err != nil {
+					d.observer.Observe(ports.Trouble{Scene: next, Op: "deliver", Err: err})
+				}
 			}
 		})
 	}
 	return len(scenes), nil
+}
+
+// next is another scene that waits, or none: who has told of one goes on at once, so that
+// many scenes do not hold up each other.
+func (d *Deliverer) next(ctx context.Context) ports.SceneID {
+	scenes, err := d.store.Due(ctx, 1, loan)
+	if err != nil {
+		d.observer.Observe(ports.Trouble{Op: "deliver", Err: err})
+	}
+	if len(scenes) == 0 {
+		return ports.SceneID{}
+	}
+	return scenes[0]
 }
 
 // tell tells what waits in the queue of a scene, until one event is not taken: then the
