@@ -20,31 +20,46 @@ import (
 func TestScripts(t *testing.T) {
 	needServer(t)
 	seen := map[string]int{}
-	rapid.Check(t, func(t *rapid.T) {
-		for _, trip := range scriptsProperty(t).trips {
-			for i, request := range trip.requests {
-				if name, script, _ := strings.Cut(request, " "); strings.HasPrefix(name, "eval") {
-					script, _, _ = strings.Cut(script, " ")
-					verdict, _, _ := strings.Cut(strings.Trim(trip.replies[i], "[]"), " ")
-					if strings.HasPrefix(trip.replies[i], "error ") {
-						verdict = strings.Fields(trip.replies[i])[1]
-						seen["error "+verdict]++
-					}
-					seen[script+" "+verdict]++
-				}
+	for round := 0; round < 3 && (round == 0 || len(idle(seen)) > 0); round++ {
+		rapid.Check(t, func(t *rapid.T) { count(seen, scriptsProperty(t).trips) })
+	}
+	require.Empty(t, idle(seen), "these scripts never did anything: more checks are needed (-rapid.checks); seen: %v", seen)
+	for _, class := range []string{"CORRUPT", "NOSCRIPT", "OOM", "READONLY"} {
+		require.Positive(t, seen["error "+class], "no error %s: more checks are needed (-rapid.checks); seen: %v", class, seen)
+	}
+}
+
+// count counts what the scripts answered, as `script verdict` and `error CLASS`.
+func count(seen map[string]int, trips []trip) {
+	for _, trip := range trips {
+		for i, request := range trip.requests {
+			name, script, _ := strings.Cut(request, " ")
+			if !strings.HasPrefix(name, "eval") {
+				continue
 			}
+			script, _, _ = strings.Cut(script, " ")
+			verdict, _, _ := strings.Cut(strings.Trim(trip.replies[i], "[]"), " ")
+			if strings.HasPrefix(trip.replies[i], "error ") {
+				verdict = strings.Fields(trip.replies[i])[1]
+				seen["error "+verdict]++
+			}
+			seen[script+" "+verdict]++
 		}
-	})
+	}
+}
+
+// idle lists the scripts that have refused whatever was asked.
+func idle(seen map[string]int) (names []string) {
 	for _, script := range store.Scripts() {
 		did := 0
 		for _, verdict := range []string{"ok", "1", "2", "released", "restored", "accepted", "last"} {
 			did += seen[script.Name+" "+verdict]
 		}
-		require.Positive(t, did, "%s never did anything: more checks are needed (-rapid.checks); seen: %v", script.Name, seen)
+		if did == 0 {
+			names = append(names, script.Name)
+		}
 	}
-	for _, class := range []string{"CORRUPT", "NOSCRIPT", "OOM", "READONLY"} {
-		require.Positive(t, seen["error "+class], "no error %s: more checks are needed (-rapid.checks); seen: %v", class, seen)
-	}
+	return names
 }
 
 // scriptsProperty plays a few rounds: a state, and calls on it.
@@ -63,7 +78,10 @@ func scriptsProperty(t *rapid.T) *play {
 
 // call draws a call of the store, as the engine makes them.
 func (u universe) call(t *rapid.T) func(*play) {
-	calls := append(u.dispatchCalls(t), u.otherCalls(t)...)
+	calls := u.dispatchCalls(t) // every other one: most states have a word to say to those
+	if evenly(t, 2) == 0 {
+		calls = u.otherCalls(t)
+	}
 	call := calls[evenly(t, len(calls))]
 	return func(p *play) { _ = call(store.New(p.client)) } // the play writes down what it was told
 }
@@ -89,6 +107,7 @@ func (u universe) dispatchCalls(t *rapid.T) []func(*store.Store) error {
 		func(s *store.Store) error { _, err := s.Begin(ctx, begin); return err },
 		func(s *store.Store) error { _, err := s.Begin(ctx, begin); return err },
 		func(s *store.Store) error { _, err := s.Begin(ctx, begin); return err }, // it and admit have the most to say
+		func(s *store.Store) error { _, _, err := s.Admit(ctx, admit); return err },
 		func(s *store.Store) error { _, _, err := s.Admit(ctx, admit); return err },
 		func(s *store.Store) error { _, _, err := s.Admit(ctx, admit); return err },
 		func(s *store.Store) error {

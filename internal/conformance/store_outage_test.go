@@ -62,9 +62,13 @@ var outages = []struct {
 	}},
 	{"statement timeout", "statement_timeout", func(t *testing.T, d *database, ask func(context.Context)) {
 		d.do(t, "ALTER DATABASE "+d.name+" SET statement_timeout = '100ms'")
+		renew := func() { // what is connected keeps its settings
+			d.cut(t)
+			d.answers(t)
+		}
+		defer renew()
 		defer d.do(t, "ALTER DATABASE "+d.name+" RESET statement_timeout")
-		d.cut(t) // what is connected keeps its settings
-		d.answers(t)
+		renew()
 		d.locked(t, func() { ask(ctx) })
 	}},
 	{"deadline of the caller", "no answer within the deadline", func(t *testing.T, d *database, ask func(context.Context)) {
