@@ -195,7 +195,7 @@ var flowVerbs = []*Verb{
 	{
 		Name: "show", Phase: Flow, Usage: "METRIC [SUBJECT] | show trace [GLOB] | show redis [GLOB]",
 		Summary: "Prints a metric, the trace so far, or keys of Redis with their values.",
-		Detail:  "A golden block (`----` to `----`) may follow: then what is shown must equal it.",
+		Detail:  "A golden block (`----` to `----`) may follow: then what is shown must equal it, with the seeds of the file; another shows another run.",
 		Params:  []Param{opt("what", words("trace", "redis"), ""), opt("glob", typeGlob, "on the lines of the trace, or on keys")},
 		Example: "show state b1/*:image\nshow redis animastor:runtime:*",
 		bind:    bindShow,
