@@ -156,17 +156,10 @@ func (d *Dispatcher) conclusion(ctx context.Context, l *live, jobs []store.Job) 
 	if !found {
 		return ending{}, false
 	}
-	build := stage.Build{Generation: l.generation, Floor: l.floor, Mark: l.mark}
-	edited, err := st.Take(ctx, scene, made(jobs), build)
-	if err != nil {
-		d.trouble(l.stage.SceneID, "take artifacts", err)
-		return ending{}, false
-	}
-	if edited {
-		return ending{outcome: "partial", state: asset.Dirty, verdict: verdictOf(outcome.Edited), idle: store.Reset, evidence: evidence}, true
-	}
-	presence, err := st.Assemble(ctx, scene, build)
+	presence, err := st.Assemble(ctx, scene, stage.Build{Generation: l.generation, Floor: l.floor, Mark: l.mark, Units: made(jobs)})
 	switch {
+	case errors.Is(err, stage.ErrEdited):
+		return ending{outcome: "partial", state: asset.Dirty, verdict: verdictOf(outcome.Edited), idle: store.Reset, evidence: evidence}, true
 	case presence == ports.Present:
 		d.proved(ctx, l, scene)
 		return ending{outcome: "ready", state: asset.Ready, idle: store.Reset, budget: store.Reset, evidence: evidence, version: scene.Version}, true

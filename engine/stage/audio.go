@@ -36,7 +36,7 @@ func (s *Audio) Plan(ctx context.Context, scene ports.Scene, floor int64) (Plan,
 	if len(scene.Segments) == 0 {
 		return Plan{Whole: true, Reason: outcome.NoSegments}, nil
 	}
-	return s.whole().plan(ctx, s, scene, AudioComposition(scene), ids(scene.Segments), floor)
+	return s.whole().plan(ctx, scene, AudioComposition(scene), ids(scene.Segments), floor, s.stats(ctx, scene, floor))
 }
 
 // Path implements Stage.
@@ -44,19 +44,17 @@ func (*Audio) Path(scene ports.SceneID, unit string, _ int64) string {
 	return keys.ArtifactPath(scene, asset.Audio, unit)
 }
 
-// Take implements Stage: the files are all that there is to a chunk.
-func (*Audio) Take(context.Context, ports.Scene, []string, Build) (bool, error) { return false, nil }
-
 // Composition implements Stage.
 func (*Audio) Composition(context.Context, ports.Scene, string) (string, error) { return "", nil }
 
 // Stat implements Stage.
 func (s *Audio) Stat(ctx context.Context, scene ports.Scene, unit string, floor int64) (ports.Presence, error) {
-	a, presence, err := s.Artifacts.Stat(ctx, keys.ArtifactPath(scene.SceneID, asset.Audio, unit))
-	if presence == ports.Present && !proves(a, floor, versionOf(scene.Segments, unit)) {
-		presence = ports.Absent
-	}
-	return presence, err
+	return stands(ctx, s.Artifacts, keys.ArtifactPath(scene.SceneID, asset.Audio, unit), "", floor, versionOf(scene.Segments, unit))
+}
+
+// stats is Stat for the chunks of a scene.
+func (s *Audio) stats(ctx context.Context, scene ports.Scene, floor int64) func(string) (ports.Presence, error) {
+	return func(unit string) (ports.Presence, error) { return s.Stat(ctx, scene, unit, floor) }
 }
 
 // Assemble implements Stage.
@@ -64,7 +62,7 @@ func (s *Audio) Assemble(ctx context.Context, scene ports.Scene, b Build) (ports
 	if len(scene.Segments) == 0 {
 		return ports.Present, nil
 	}
-	return s.whole().assemble(ctx, s, scene, AudioComposition(scene), ids(scene.Segments), b)
+	return s.whole().assemble(ctx, scene, AudioComposition(scene), ids(scene.Segments), b, s.stats(ctx, scene, b.Floor))
 }
 
 // Prove implements Stage.

@@ -1,5 +1,5 @@
 // Package stage knows what one stage of a scene is made of: which jobs it still
-// needs (Plan), what its results become (Take, Assemble), and whether all that it must
+// needs (Plan), what its results become (Assemble), and whether all that it must
 // produce stands (Prove). One file for each stage: audio, image, video.
 //
 // Invariants:

@@ -124,42 +124,50 @@ func (s *Image) Pictures(ctx context.Context, scene ports.Scene) Pictures {
 	}
 }
 
-// Take implements Stage: each picture that stands is published, and then the marks of its
-// unit are settled that the dispatch was planned for, exactly those (H-14).
-func (s *Image) Take(ctx context.Context, scene ports.Scene, units []string, b Build) (edited bool, err error) {
-	if s.Pointers == nil {
-		return false, nil
+// Assemble implements Stage: the pictures are all that it leaves. Those that were made are
+// published first.
+func (s *Image) Assemble(ctx context.Context, scene ports.Scene, b Build) (ports.Presence, error) {
+	if s.Pointers != nil {
+		if err := s.publish(ctx, scene.SceneID, b); err != nil {
+			return ports.Unknown, err
+		}
 	}
-	for _, unit := range units {
-		path := s.Path(scene.SceneID, unit, b.Generation)
+	g, err := s.gallery(ctx, scene)
+	if err != nil {
+		return ports.Unknown, err
+	}
+	for _, unit := range ids(scene.Units) {
+		if g.marks[unit] > b.Mark && g.dirty(unit) {
+			return ports.Unknown, ErrEdited
+		}
+	}
+	return prove(ids(scene.Units), s.stats(ctx, g, scene, b.Floor))
+}
+
+// publish points at each picture that was made and stands, and then settles the marks of
+// its unit that the dispatch was planned for, exactly those (H-14).
+func (s *Image) publish(ctx context.Context, scene ports.SceneID, b Build) error {
+	for _, unit := range b.Units {
+		path := s.Path(scene, unit, b.Generation)
 		a, presence, err := s.Artifacts.Stat(ctx, path)
 		if err != nil {
-			return false, err
+			return err
 		}
 		if presence != ports.Present || !proves(a, b.Floor, 0) {
-			continue // Assemble will miss it
+			continue // the proof will miss it
 		}
 		p := ports.Pointer{Unit: unit, Path: path, Status: ports.PointerOK, Generation: a.Generation, Version: a.Version, Mark: b.Mark}
-		if _, err := s.Pointers.Publish(ctx, scene.SceneID, p); err != nil {
-			return false, err
+		if _, err := s.Pointers.Publish(ctx, scene, p); err != nil {
+			return err
 		}
 		if b.Mark == 0 {
 			continue
 		}
-		if err := s.Pointers.Settle(ctx, scene.SceneID, unit, b.Mark); err != nil {
-			return false, err
+		if err := s.Pointers.Settle(ctx, scene, unit, b.Mark); err != nil {
+			return err
 		}
 	}
-	g, err := s.gallery(ctx, scene)
-	for _, unit := range ids(scene.Units) {
-		edited = edited || g.marks[unit] > b.Mark && g.dirty(unit)
-	}
-	return edited, err
-}
-
-// Assemble implements Stage: the pictures are all that it leaves.
-func (s *Image) Assemble(ctx context.Context, scene ports.Scene, b Build) (ports.Presence, error) {
-	return s.Prove(ctx, scene, b.Floor)
+	return nil
 }
 
 // Prove implements Stage.

@@ -2,6 +2,7 @@ package stage
 
 import (
 	"context"
+	"errors"
 
 	"github.com/animastor/orchestra/ports"
 )
@@ -21,14 +22,11 @@ type Stage interface {
 	Composition(ctx context.Context, scene ports.Scene, unit string) (string, error)
 	// Stat is the proof for one unit.
 	Stat(ctx context.Context, scene ports.Scene, unit string, floor int64) (ports.Presence, error)
-	// Take makes the artifacts of these units, which a dispatch has made, those of the
-	// scene, where that takes more than a file. Taken again it changes nothing. edited says
-	// that a unit of the scene was marked dirty since the dispatch was planned.
-	Take(ctx context.Context, scene ports.Scene, units []string, b Build) (edited bool, err error)
 	// Assemble makes what the stage must leave of the units' artifacts, if there is
 	// anything to make, and proves it: Absent says that an artifact of a unit is missing.
 	// It may be asked again, also while another does the same. The error is a
-	// *MergeError if the proofs could be read and the file could not be made.
+	// *MergeError if the proofs could be read and the file could not be made, and ErrEdited
+	// if a unit was marked dirty since the dispatch was planned.
 	Assemble(ctx context.Context, scene ports.Scene, b Build) (ports.Presence, error)
 	// Prove says whether what the stage must leave stands, of whatever it was made.
 	Prove(ctx context.Context, scene ports.Scene, floor int64) (ports.Presence, error)
@@ -44,11 +42,15 @@ type Companion interface {
 	Proved(ctx context.Context, scene ports.Scene) error
 }
 
-// Build is what an assembled file is made for.
+// ErrEdited says that what was made is not enough: a unit was marked dirty meanwhile.
+var ErrEdited = errors.New("stage: a unit was marked dirty since the dispatch was planned")
+
+// Build is what is assembled, and for what.
 type Build struct {
 	Generation int64 // of the dispatch
 	Floor      int64
-	Mark       int64 // the highest dirty mark that the dispatch was planned for
+	Mark       int64    // the highest dirty mark that the dispatch was planned for
+	Units      []string // whose artifacts the dispatch has made
 }
 
 // Plan is what a stage of a scene still needs.
@@ -99,11 +101,11 @@ func proves(a ports.Artifact, floor, version int64) bool {
 	return a.Size > 0 && !a.Placeholder && a.Generation >= floor && !ports.Stale(a.Version, version)
 }
 
-// stands proves the file of a whole. A composition is demanded unless it is empty: a file
-// of other parts is as good as none (audit of moved group boundaries, H-29).
-func stands(ctx context.Context, tree ports.Artifacts, path, composition string, floor int64) (ports.Presence, error) {
+// stands proves a file. A composition is demanded unless it is empty: a file of other
+// parts is as good as none (audit of moved group boundaries, H-29).
+func stands(ctx context.Context, tree ports.Artifacts, path, composition string, floor, version int64) (ports.Presence, error) {
 	a, presence, err := tree.Stat(ctx, path)
-	if presence == ports.Present && (!proves(a, floor, 0) || composition != "" && a.Composition != composition) {
+	if presence == ports.Present && (!proves(a, floor, version) || composition != "" && a.Composition != composition) {
 		presence = ports.Absent
 	}
 	return presence, err

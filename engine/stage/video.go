@@ -31,11 +31,12 @@ func (s *Video) Plan(ctx context.Context, scene ports.Scene, floor int64) (Plan,
 	if len(scene.Groups) == 0 {
 		return Plan{}, nil
 	}
-	composition, err := VideoComposition(scene, s.Image.Pictures(ctx, scene))
+	find := s.Image.Pictures(ctx, scene)
+	composition, err := VideoComposition(scene, find)
 	if err != nil {
 		return Plan{}, err
 	}
-	return s.whole().plan(ctx, s, scene, composition, groupIDs(scene), floor)
+	return s.whole().plan(ctx, scene, composition, groupIDs(scene), floor, s.stats(ctx, scene, floor, find))
 }
 
 // Path implements Stage.
@@ -43,14 +44,15 @@ func (*Video) Path(scene ports.SceneID, group string, _ int64) string {
 	return keys.ArtifactPath(scene, asset.Video, group)
 }
 
-// Take implements Stage: the files are all that there is to a group.
-func (*Video) Take(context.Context, ports.Scene, []string, Build) (bool, error) { return false, nil }
-
 // Composition implements Stage.
 func (s *Video) Composition(ctx context.Context, scene ports.Scene, group string) (string, error) {
+	return composition(scene, group, s.Image.Pictures(ctx, scene))
+}
+
+func composition(scene ports.Scene, group string, find Pictures) (string, error) {
 	for _, g := range scene.Groups {
 		if g.ID == group {
-			return GroupComposition(g, s.Image.Pictures(ctx, scene))
+			return GroupComposition(g, find)
 		}
 	}
 	return "", fmt.Errorf("stage: %s has no group %s any more", scene.Of(asset.Video), ports.Quote(group))
@@ -58,18 +60,25 @@ func (s *Video) Composition(ctx context.Context, scene ports.Scene, group string
 
 // Stat implements Stage.
 func (s *Video) Stat(ctx context.Context, scene ports.Scene, group string, floor int64) (ports.Presence, error) {
-	a, presence, err := s.Artifacts.Stat(ctx, keys.ArtifactPath(scene.SceneID, asset.Video, group))
-	if presence != ports.Present {
-		return presence, err
+	return s.stats(ctx, scene, floor, s.Image.Pictures(ctx, scene))(group)
+}
+
+// stats is Stat for the groups of a scene, which share what is known of its pictures.
+func (s *Video) stats(ctx context.Context, scene ports.Scene, floor int64, find Pictures) func(string) (ports.Presence, error) {
+	return func(group string) (ports.Presence, error) {
+		a, presence, err := s.Artifacts.Stat(ctx, keys.ArtifactPath(scene.SceneID, asset.Video, group))
+		if presence != ports.Present {
+			return presence, err
+		}
+		made, err := composition(scene, group, find)
+		switch {
+		case err != nil:
+			return ports.Unknown, err
+		case proves(a, floor, 0) && a.Composition == made:
+			return ports.Present, nil
+		}
+		return ports.Absent, nil
 	}
-	composition, err := s.Composition(ctx, scene, group)
-	switch {
-	case err != nil:
-		return ports.Unknown, err
-	case proves(a, floor, 0) && a.Composition == composition:
-		return ports.Present, nil
-	}
-	return ports.Absent, nil
 }
 
 // Assemble implements Stage.
@@ -77,11 +86,12 @@ func (s *Video) Assemble(ctx context.Context, scene ports.Scene, b Build) (ports
 	if len(scene.Groups) == 0 { // they went while the jobs ran
 		return ports.Absent, nil
 	}
-	composition, err := VideoComposition(scene, s.Image.Pictures(ctx, scene))
+	find := s.Image.Pictures(ctx, scene)
+	composition, err := VideoComposition(scene, find)
 	if err != nil {
 		return ports.Unknown, err
 	}
-	return s.whole().assemble(ctx, s, scene, composition, groupIDs(scene), b)
+	return s.whole().assemble(ctx, scene, composition, groupIDs(scene), b, s.stats(ctx, scene, b.Floor, find))
 }
 
 // Prove implements Stage. Pictures that were made anew since do not take a video away

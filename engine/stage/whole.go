@@ -34,11 +34,12 @@ type whole struct {
 
 // stands proves the whole; see the function.
 func (w whole) stands(ctx context.Context, scene ports.Scene, composition string, floor int64) (ports.Presence, error) {
-	return stands(ctx, w.artifacts, keys.ScenePath(scene.SceneID, w.stage), composition, floor)
+	return stands(ctx, w.artifacts, keys.ScenePath(scene.SceneID, w.stage), composition, floor, 0)
 }
 
-// plan asks for the parts of s only if the whole does not stand.
-func (w whole) plan(ctx context.Context, s Stage, scene ports.Scene, composition string, parts []string, floor int64) (Plan, error) {
+// plan asks for the parts only if the whole does not stand.
+func (w whole) plan(ctx context.Context, scene ports.Scene, composition string, parts []string, floor int64,
+	stat func(part string) (ports.Presence, error)) (Plan, error) {
 	presence, err := w.stands(ctx, scene, composition, floor)
 	switch presence {
 	case ports.Unknown:
@@ -46,16 +47,17 @@ func (w whole) plan(ctx context.Context, s Stage, scene ports.Scene, composition
 	case ports.Present:
 		return Plan{Cached: parts, Whole: true}, nil
 	}
-	return plan(parts, func(part string) (ports.Presence, error) { return s.Stat(ctx, scene, part, floor) })
+	return plan(parts, stat)
 }
 
-// assemble makes the whole of the parts of s, unless it stands. Nothing is merged before
+// assemble makes the whole of the parts, unless it stands. Nothing is merged before
 // all of them are proved (H-60).
-func (w whole) assemble(ctx context.Context, s Stage, scene ports.Scene, composition string, parts []string, b Build) (ports.Presence, error) {
+func (w whole) assemble(ctx context.Context, scene ports.Scene, composition string, parts []string, b Build,
+	stat func(part string) (ports.Presence, error)) (ports.Presence, error) {
 	if presence, err := w.stands(ctx, scene, composition, b.Floor); presence != ports.Absent {
 		return presence, err
 	}
-	if presence, err := prove(parts, func(part string) (ports.Presence, error) { return s.Stat(ctx, scene, part, b.Floor) }); presence != ports.Present {
+	if presence, err := prove(parts, stat); presence != ports.Present {
 		return presence, err
 	}
 	return w.merge(ctx, scene, composition, parts, b)
