@@ -2,7 +2,6 @@ package properties_test
 
 import (
 	"bytes"
-	"flag"
 	"fmt"
 	"os"
 	"strings"
@@ -10,22 +9,13 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/animastor/orchestra/internal/page"
 	"github.com/animastor/orchestra/properties"
 )
 
-const docsPath = "../docs/properties.md"
-
-var update = flag.Bool("update", false, "rewrite docs/properties.md")
-
 // TestDocs fails when docs/properties.md does not say what the list says.
 func TestDocs(t *testing.T) {
-	want := docs()
-	if *update {
-		require.NoError(t, os.WriteFile(docsPath, want, 0o644))
-	}
-	got, err := os.ReadFile(docsPath)
-	require.NoError(t, err)
-	require.Equal(t, string(want), string(got), "docs/properties.md is stale; run go generate ./properties")
+	page.Fresh(t, "../docs/properties.md", docs())
 }
 
 func docs() []byte {

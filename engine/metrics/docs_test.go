@@ -2,29 +2,16 @@ package metrics_test
 
 import (
 	"bytes"
-	"flag"
 	"fmt"
-	"os"
 	"testing"
 
-	"github.com/stretchr/testify/require"
-
 	"github.com/animastor/orchestra/engine/metrics"
+	"github.com/animastor/orchestra/internal/page"
 )
-
-const docsPath = "../../docs/metrics.md"
-
-var update = flag.Bool("update", false, "rewrite docs/metrics.md")
 
 // TestDocs fails when docs/metrics.md does not say what the table says.
 func TestDocs(t *testing.T) {
-	want := docs()
-	if *update {
-		require.NoError(t, os.WriteFile(docsPath, want, 0o644))
-	}
-	got, err := os.ReadFile(docsPath)
-	require.NoError(t, err)
-	require.Equal(t, string(want), string(got), "docs/metrics.md is stale; run go test ./engine/metrics -update")
+	page.Fresh(t, "../../docs/metrics.md", docs())
 }
 
 func docs() []byte {

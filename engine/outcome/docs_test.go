@@ -2,30 +2,17 @@ package outcome_test
 
 import (
 	"bytes"
-	"flag"
 	"fmt"
-	"os"
 	"testing"
-
-	"github.com/stretchr/testify/require"
 
 	"github.com/animastor/orchestra/engine/asset"
 	"github.com/animastor/orchestra/engine/outcome"
+	"github.com/animastor/orchestra/internal/page"
 )
-
-const docsPath = "../../docs/taxonomy.md"
-
-var update = flag.Bool("update", false, "rewrite docs/taxonomy.md")
 
 // TestDocs fails when docs/taxonomy.md does not say what the tables say.
 func TestDocs(t *testing.T) {
-	want := docs()
-	if *update {
-		require.NoError(t, os.WriteFile(docsPath, want, 0o644))
-	}
-	got, err := os.ReadFile(docsPath)
-	require.NoError(t, err)
-	require.Equal(t, string(want), string(got), "docs/taxonomy.md is stale; run go test ./engine/outcome -update")
+	page.Fresh(t, "../../docs/taxonomy.md", docs())
 }
 
 func docs() []byte {

@@ -35,12 +35,17 @@ var seeds = flag.Uint64("worlds.seeds", 120, "run the worlds of the seeds from 0
 
 // The worlds of the first seeds, and more of them with -worlds.seeds=10000.
 func TestPropertiesHoldInWorldsBySeed(t *testing.T) {
+	hold(t, *seeds, worlds.Seed)
+}
+
+// hold runs the worlds of the numbers from 0 up to end, in parallel.
+func hold(t *testing.T, end uint64, world func(n uint64) *syntax.File) {
 	const shards = 8
 	for shard := range uint64(shards) {
 		t.Run(fmt.Sprintf("shard %d", shard), func(t *testing.T) {
 			t.Parallel()
-			for n := shard; n < *seeds; n += shards {
-				f := worlds.Seed(n)
+			for n := shard; n < end; n += shards {
+				f := world(n)
 				if r := run(f, scenarios.RunOptions{}); r.Outcome != scenarios.Passed {
 					t.Error(report(t, strings.TrimSuffix(f.Name, lang.Ext), f, r))
 				}

@@ -2,14 +2,11 @@ package worlds_test
 
 import (
 	"flag"
-	"fmt"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/animastor/orchestra/properties/worlds"
-	"github.com/animastor/orchestra/scenarios"
 	"github.com/animastor/orchestra/scenarios/lang"
 	"github.com/animastor/orchestra/scenarios/syntax"
 )
@@ -19,18 +16,7 @@ var sweeps = flag.Uint64("worlds.sweeps", 4, "run the sweeps of the seeds from 0
 // A whole book, two replicas, six workers, faults of every service for 30 minutes: it
 // settles once it is healed, and every property holds.
 func TestPropertiesHoldInSweeps(t *testing.T) {
-	const shards = 4
-	for shard := range uint64(shards) {
-		t.Run(fmt.Sprintf("shard %d", shard), func(t *testing.T) {
-			t.Parallel()
-			for n := shard; n < *sweeps; n += shards {
-				f := worlds.Sweep(n)
-				if r := run(f, scenarios.RunOptions{}); r.Outcome != scenarios.Passed {
-					t.Error(report(t, strings.TrimSuffix(f.Name, lang.Ext), f, r))
-				}
-			}
-		})
-	}
+	hold(t, *sweeps, worlds.Sweep)
 }
 
 // Every sweep has a fault of every service that a scenario can have one of.

@@ -1,27 +1,17 @@
 package lang_test
 
 import (
-	"flag"
-	"os"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/animastor/orchestra/internal/page"
 	"github.com/animastor/orchestra/scenarios/lang"
 )
 
-var update = flag.Bool("update", false, "write docs/scenarios.md again")
-
-const manual = "../../docs/scenarios.md"
-
 func TestManualIsFresh(t *testing.T) {
-	if *update {
-		require.NoError(t, os.WriteFile(manual, lang.Manual(), 0o644))
-	}
-	page, err := os.ReadFile(manual)
-	require.NoError(t, err)
-	require.Equal(t, string(lang.Manual()), string(page), "docs/scenarios.md is stale: go test ./scenarios/lang -update, and look at the difference")
+	page.Fresh(t, "../../docs/scenarios.md", lang.Manual())
 }
 
 func TestHelp(t *testing.T) {
