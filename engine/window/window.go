@@ -3,6 +3,7 @@ package window
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 
@@ -15,6 +16,10 @@ import (
 // ErrScopeLost is reported when the scope of a book is gone without having ended, as an
 // evicted key is: its scenes that were not started yet must be asked for again.
 var ErrScopeLost = errors.New("scope_lost: what was asked for of the book is gone; ask again for what is missing")
+
+// ErrBookEmpty is reported when the content lists no scene of a book of which something was
+// asked for. It listed some then, so this is taken for unknown, and the scope stays open.
+var ErrBookEmpty = errors.New("book_empty: the content lists no scene of what was asked for; delete the book if that is so")
 
 // Window leads scopes on, for one process.
 type Window struct {
@@ -200,6 +205,9 @@ func (l *look) fill(ctx context.Context, p *plan) (err error) {
 	}
 	if p.listed, err = l.d.Content.Scenes(ctx, l.book, ""); err != nil {
 		return err
+	}
+	if len(p.listed) == 0 {
+		return fmt.Errorf("%w: %q", ErrBookEmpty, l.book)
 	}
 	for _, scene := range p.listed {
 		place, known := p.scope.Places[scene]
