@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/animastor/orchestra/engine/store"
+	"github.com/animastor/orchestra/internal/universe"
 )
 
 // forms are the commands of the engine and its scripts, and a few that tell about keys.
@@ -121,13 +122,13 @@ func TestCommands(t *testing.T) {
 
 func commandsProperty(t *rapid.T) {
 	command := rapid.Custom(func(t *rapid.T) step {
-		command := fill(oneOf(t, forms...), func(place string) string {
-			if chance(t, 50) {
-				return oneOf(t, places[place]...)
+		command := fill(universe.OneOf(t, forms...), func(place string) string {
+			if universe.Chance(t, 50) {
+				return universe.OneOf(t, places[place]...)
 			}
 			return places[place][0]
 		})
-		return step{restMs: int64(evenly(t, 2)), commands: [][]string{command}}
+		return step{restMs: int64(universe.Evenly(t, 2)), commands: [][]string{command}}
 	})
 	steps := rapid.SliceOfN(command, 1, 12).Draw(t, "commands")
 	check(t, append(steps, dump(allKeys())))

@@ -3,10 +3,10 @@ package conformance
 import (
 	"context"
 	"errors"
-	"regexp"
-	"strconv"
 
 	goredis "github.com/redis/go-redis/v9"
+
+	"github.com/animastor/orchestra/internal/universe"
 )
 
 // gapMs is the time from one round trip to the next: room for the slower one of two
@@ -119,9 +119,6 @@ func (p *play) trip(cmds []goredis.Cmder, next func() error) error {
 	return err
 }
 
-// instant is a time in the arguments of a case: @0 is its base.
-var instant = regexp.MustCompile(`@-?\d+`)
-
 // commands is a step that sends commands in one round trip.
 func commands(commands ...[]string) step { return step{commands: commands} }
 
@@ -130,10 +127,7 @@ func (p *play) pipeline(commands [][]string) {
 		for _, command := range commands {
 			args := make([]any, len(command))
 			for i, arg := range command {
-				args[i] = instant.ReplaceAllStringFunc(arg, func(at string) string {
-					ms, _ := strconv.ParseInt(at[1:], 10, 64)
-					return number(p.baseMs + ms)
-				})
+				args[i] = universe.At(arg, p.baseMs)
 			}
 			pipe.Do(ctx, args...)
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/animastor/orchestra/engine/asset"
 	"github.com/animastor/orchestra/engine/keys"
 	"github.com/animastor/orchestra/engine/store"
+	"github.com/animastor/orchestra/internal/universe"
 )
 
 // everywhere runs the same on the real server and on each fake, each empty at first. It
@@ -67,13 +68,13 @@ func TestScanMatch(t *testing.T) {
 	needServer(t)
 	rapid.Check(t, func(t *rapid.T) {
 		var stay, leave, come []string
-		for range 1 + evenly(t, 30) {
+		for range 1 + universe.Evenly(t, 30) {
 			stay = append(stay, drawText(t, 5))
 		}
-		for range evenly(t, 5) {
+		for range universe.Evenly(t, 5) {
 			leave, come = append(leave, "going "+drawText(t, 3)), append(come, "coming "+drawText(t, 3))
 		}
-		match, count := drawText(t, 5), int64(1+evenly(t, 12))
+		match, count := drawText(t, 5), int64(1+universe.Evenly(t, 12))
 		var want []string
 		everywhere(t, func(name string, client *goredis.Client) {
 			for _, key := range append(slices.Clone(stay), leave...) {

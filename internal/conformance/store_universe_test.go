@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/animastor/orchestra/internal/universe"
 	"github.com/animastor/orchestra/ports"
 )
 
@@ -151,39 +152,39 @@ var cutOp = storeOp{"cut the connections", func(_ context.Context, play *storePl
 // drawStoreOp draws an operation.
 func drawStoreOp(t *rapid.T) storeOp {
 	scenes, units := storeScenes[:3], storeUnits[:5]
-	if chance(t, 10) {
+	if universe.Chance(t, 10) {
 		scenes, units = storeScenes, storeUnits
 	}
-	scene, unit := oneOf(t, scenes...), oneOf(t, units...)
-	after := oneOf(t, append([]string{"", "", "", "", ""}, units...)...)
-	stage := scene.Of(oneOf(t, "image", "audio"))
-	number := func(most int) int64 { return int64(evenly(t, most)) }
+	scene, unit := universe.OneOf(t, scenes...), universe.OneOf(t, units...)
+	after := universe.OneOf(t, append([]string{"", "", "", "", ""}, units...)...)
+	stage := scene.Of(universe.OneOf(t, "image", "audio"))
+	number := func(most int) int64 { return int64(universe.Evenly(t, most)) }
 	ops := []func() storeOp{
 		func() storeOp {
-			return publishOp(scene, ports.Pointer{Unit: unit, Path: oneOf(t, "x", "", "'", "\\", "ä\t"), Status: oneOf(t, ports.PointerOK, "bad"),
+			return publishOp(scene, ports.Pointer{Unit: unit, Path: universe.OneOf(t, "x", "", "'", "\\", "ä\t"), Status: universe.OneOf(t, ports.PointerOK, "bad"),
 				Generation: number(3), Version: number(3), Mark: number(3)})
 		},
 		func() storeOp { return publishedOp(scene, after) },
 		func() storeOp {
 			var some []string
-			for range evenly(t, 4) {
-				some = append(some, oneOf(t, units...))
+			for range universe.Evenly(t, 4) {
+				some = append(some, universe.OneOf(t, units...))
 			}
 			return markOp(scene, some)
 		},
 		func() storeOp { return marksOp(scene, after) },
-		func() storeOp { return settleOp(scene, unit, evenly(t, 6), number(2)) },
-		func() storeOp { return stampOp(stage, number(4)-int64(evenly(t, 10)/9)) },
+		func() storeOp { return settleOp(scene, unit, universe.Evenly(t, 6), number(2)) },
+		func() storeOp { return stampOp(stage, number(4)-int64(universe.Evenly(t, 10)/9)) },
 		func() storeOp { return stampedOp(stage) },
-		func() storeOp { return bookOp(oneOf(t, "bury", "unbury", "buried"), scene.Book) },
+		func() storeOp { return bookOp(universe.OneOf(t, "bury", "unbury", "buried"), scene.Book) },
 	}
-	switch evenly(t, 60) {
+	switch universe.Evenly(t, 60) {
 	case 58:
-		return manyOp(scene, ports.PageRows+evenly(t, 3)-1)
+		return manyOp(scene, ports.PageRows+universe.Evenly(t, 3)-1)
 	case 59:
 		return cutOp
 	}
-	return ops[evenly(t, len(ops))]()
+	return ops[universe.Evenly(t, len(ops))]()
 }
 
 // dumpOps ask for all that there is.
