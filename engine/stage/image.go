@@ -2,6 +2,7 @@ package stage
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/animastor/orchestra/engine/asset"
 	"github.com/animastor/orchestra/engine/keys"
@@ -127,14 +128,21 @@ func (s *Image) Pictures(ctx context.Context, scene ports.Scene) Pictures {
 // Assemble implements Stage: the pictures are all that it leaves. Those that were made are
 // published first.
 func (s *Image) Assemble(ctx context.Context, scene ports.Scene, b Build) (ports.Presence, error) {
+	var published []ports.Pointer
 	if s.Pointers != nil {
-		if err := s.publish(ctx, scene.SceneID, b); err != nil {
+		var err error
+		if published, err = s.publish(ctx, scene.SceneID, b); err != nil {
 			return ports.Unknown, err
 		}
 	}
 	g, err := s.gallery(ctx, scene)
 	if err != nil {
 		return ports.Unknown, err
+	}
+	for _, p := range published {
+		if g.pointers[p.Unit].Older(p) {
+			return ports.Unknown, fmt.Errorf("pointers of %s: %w: the answer is older than what was published just now", scene.SceneID, ports.ErrUnreadable)
+		}
 	}
 	for _, unit := range ids(scene.Units) {
 		if g.marks[unit] > b.Mark && g.dirty(unit) {
@@ -145,29 +153,34 @@ func (s *Image) Assemble(ctx context.Context, scene ports.Scene, b Build) (ports
 }
 
 // publish points at each picture that was made and stands, and then settles the marks of
-// its unit that the dispatch was planned for, exactly those (H-14).
-func (s *Image) publish(ctx context.Context, scene ports.SceneID, b Build) error {
+// its unit that the dispatch was planned for, exactly those (H-14). It returns what is
+// published now: an answer of the store that has older pointers is of before.
+func (s *Image) publish(ctx context.Context, scene ports.SceneID, b Build) (published []ports.Pointer, err error) {
 	for _, unit := range b.Units {
 		path := s.Path(scene, unit, b.Generation)
 		a, presence, err := s.Artifacts.Stat(ctx, path)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if presence != ports.Present || !proves(a, b.Floor, 0) {
 			continue // the proof will miss it
 		}
 		p := ports.Pointer{Unit: unit, Path: path, Status: ports.PointerOK, Generation: a.Generation, Version: a.Version, Mark: b.Mark}
-		if _, err := s.Pointers.Publish(ctx, scene, p); err != nil {
-			return err
+		is, err := s.Pointers.Publish(ctx, scene, p)
+		if err != nil {
+			return nil, err
+		}
+		if is {
+			published = append(published, p)
 		}
 		if b.Mark == 0 {
 			continue
 		}
 		if err := s.Pointers.Settle(ctx, scene, unit, b.Mark); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	return nil
+	return published, nil
 }
 
 // Prove implements Stage.
