@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/animastor/orchestra/internal/house"
+	"github.com/animastor/orchestra/properties"
 )
 
 // root is the root of the module, seen from this package.
@@ -30,13 +31,96 @@ func TestReadmeCommands(t *testing.T) {
 }
 
 // TestDefects: docs/defects.md has a row for every defect that the specification
-// lists (runtime 9, orchestration 9), and the guards that it names exist.
+// lists (runtime 9, orchestration 9) and for every incident of its history (section 10
+// of both), and the guards that it names exist and run.
 func TestDefects(t *testing.T) {
-	families := []house.Family{
-		{"DF%d", 17}, {"DS%d", 15}, {"LS%d", 12}, {"KY%d", 13}, {"QU%d", 6}, {"CB%d", 14}, {"RB%d", 8},
-		{"FN%d", 12}, {"SC%d", 17}, {"HB%d", 13}, {"WM%d", 7}, {"H-%02d", 85},
+	ids := append(house.IDs(
+		house.Family{Format: "DF%d", Last: 17}, house.Family{Format: "DS%d", Last: 15}, house.Family{Format: "LS%d", Last: 12},
+		house.Family{Format: "KY%d", Last: 13}, house.Family{Format: "QU%d", Last: 6}, house.Family{Format: "CB%d", Last: 14},
+		house.Family{Format: "RB%d", Last: 8}, house.Family{Format: "FN%d", Last: 12}, house.Family{Format: "SC%d", Last: 17},
+		house.Family{Format: "HB%d", Last: 13}, house.Family{Format: "WM%d", Last: 7}, house.Family{Format: "H-%02d", Last: 85},
+	), history...)
+	tree := repository(t)
+	guards := house.Guards{Root: os.DirFS(root), Properties: properties.IDs(), Tests: tree.Tests()}
+	report(t, house.Defects("docs/defects.md", read(t, "docs/defects.md"), ids, guards))
+
+	// What those guards rest on: a test runs every scenario with every property, and CI runs
+	// the tests that skip themselves without a server.
+	require.Contains(t, read(t, "scenarios/example_test.go"), `{ scenarios.Run(t, os.DirFS(".."), "scenarios/...") }`)
+	for _, command := range []string{"make test", "make conformance", "make live"} {
+		require.Contains(t, read(t, ".ci/run"), command)
 	}
-	report(t, house.Defects("docs/defects.md", read(t, "docs/defects.md"), families, repository(t), os.DirFS(root)))
+	report(t, house.Servers(tree, []string{"internal/conformance", "internal/live"}))
+}
+
+// TestMutants: docs/guards.md says of every scenario with which defect it was seen to fail.
+func TestMutants(t *testing.T) {
+	report(t, house.Mutants("docs/guards.md", read(t, "docs/guards.md"), os.DirFS(root)))
+}
+
+// history are the incidents, audits and stages that section 10 of the specifications names.
+var history = []string{
+	"audit 6929ba5: ghosts",
+	"audit 6929ba5: markers",
+	"incident 2026-08-26",
+	"half-open permit leak",
+	"audit d9d67a3: build",
+	"audit d9d67a3: stop all",
+	"audit d9d67a3: resurrection",
+	"audit c8b79f6, incident 2026-08-28",
+	"bare lease deletes",
+	"B5",
+	"B7",
+	"B8",
+	"B10",
+	"Д.1, T2, T2.8, T5, T6",
+	"Д.2",
+	"Д.3, M3",
+	"T1",
+	"version-gate deadlock",
+	"T4",
+	"T6.5",
+	"T8, M5, M4 (Н.9), T7, T7.6",
+	"W1, R7",
+	"premature merge",
+	"first chunk too fast",
+	"zero segments",
+	"phase guard removed, A2",
+	"last-chunk tail",
+	"moved group boundaries",
+	"placeholder race",
+	"pending after cancel-then-generate",
+	"endless result replay",
+	"F1, F2, R3",
+	"R4.1, R4.2",
+	"worklist rebuild, gap 1",
+	"worklist rebuild, gap 2",
+	"worklist rebuild, follow-up",
+	"S1, S1.4",
+	"stage 50",
+	"stage 115 D3",
+	"stage 116",
+	"audit 117 M1",
+	"audit 117 M2",
+	"audit 117 M3",
+	"audit 117 M4",
+	"audit 117 M5",
+	"audit 117 M9",
+	"B3 (stage 118)",
+	"B4 (stage 118)",
+	"audit 121 N1",
+	"audit 121 N2",
+	"audit 128 F5",
+	"stage 143a B1",
+	"stage 143a B2",
+	"stage 143a N1",
+	"stage 143a N2",
+	"selective regeneration",
+	"Б6, S1.3",
+	"PW-2",
+	"PW-4",
+	"SH-1, D3 (sharing)",
+	"S-2, S-5, O-2 to O-10",
 }
 
 func repository(t *testing.T) *house.Tree {
@@ -215,34 +299,79 @@ var x, Y = 1, 2
 
 func TestDefectsFails(t *testing.T) {
 	fsys := fstest.MapFS{
-		"scenarios/keys/colon.sim": {}, "properties/one_job.go": {Data: []byte("package properties")},
-		"engine/a_test.go": {Data: []byte("package engine\n\nfunc TestA() {}")},
+		"scenarios/keys/colon.sim": {},
+		"engine/a_test.go": {Data: []byte(`package engine
+
+func TestA(t *testing.T)     {}
+func TestSkips(t *testing.T) { t.Skip("not today") }
+func ExampleA() {
+	println() // it prints
+	// Output:
+}
+func ExampleSilent() { println() }
+`)},
+		"engine/b_test.go": {Data: []byte("//go:build never\n\npackage engine\n\nfunc TestB(t *testing.T) {}\n")},
 	}
 	tree, err := house.Load(fsys)
 	require.NoError(t, err)
+	guards := house.Guards{Root: fsys, Properties: []string{"one-job"}, Tests: tree.Tests()}
 	page := "| id | defect | guards | why |\n|---|---|---|---|\n" + strings.ReplaceAll(strings.Join([]string{
-		"| K1 | good | [^keys/colon^](../scenarios/keys/colon.sim); property ^one-job^; ^TestA^ in ^engine^ | |",
+		"| K1 | good | [^keys/colon^](../scenarios/keys/colon.sim); property ^one-job^; ^TestA^ in ^engine^; ^ExampleA^ in ^engine^ | |",
 		"| K2 | good | | Cannot arise: it does not compile. |",
 		"| K3 | without | | |",
-		"| K4 | not there | [^keys/a^](../scenarios/keys/a.sim); property ^two-jobs^; ^TestB^ in ^engine^; by hand | |",
+		"| K4 | not there | [^keys/a^](../scenarios/keys/a.sim); property ^two-jobs^; ^TestC^ in ^engine^; by hand | |",
 		"| K4 | twice | | Why not. |",
 		"| K9 | unheard of | | Why not. |",
 		"| K5 | short | |",
+		"| by name | not run | ^TestB^ in ^engine^; ^TestSkips^ in ^engine^; ^ExampleSilent^ in ^engine^ | |",
 	}, "\n"), "^", "`")
 	messages := []string{}
-	for _, p := range house.Defects("d.md", page, []house.Family{{"K%d", 5}}, tree, fsys) {
+	for _, p := range house.Defects("d.md", page, append(house.IDs(house.Family{Format: "K%d", Last: 5}), "by name"), guards) {
 		messages = append(messages, p.String())
 	}
 	require.Equal(t, []string{
 		"d.md:5: K3 has no guard: name one, or say why it cannot arise",
-		"d.md:6: K4: there is no [`keys/a`](../scenarios/keys/a.sim)",
-		"d.md:6: K4: there is no property `two-jobs`",
-		"d.md:6: K4: there is no `TestB` in `engine`",
-		"d.md:6: K4: there is no by hand",
+		"d.md:6: K4: there is no [`keys/a`](../scenarios/keys/a.sim), or nothing runs it",
+		"d.md:6: K4: there is no property `two-jobs`, or nothing runs it",
+		"d.md:6: K4: there is no `TestC` in `engine`, or nothing runs it",
+		"d.md:6: K4: there is no by hand, or nothing runs it",
 		"d.md:7: K4 has another row, or is no defect of the specifications",
 		"d.md:8: K9 has another row, or is no defect of the specifications",
 		"d.md:9: the row has 3 cells, not 4: | id | defect | guards | why |",
+		"d.md:10: by name: there is no `TestB` in `engine`, or nothing runs it",
+		"d.md:10: by name: there is no `TestSkips` in `engine`, or nothing runs it",
+		"d.md:10: by name: there is no `ExampleSilent` in `engine`, or nothing runs it",
 		"d.md:1: K5 has no row",
+	}, messages)
+}
+
+func TestServersFails(t *testing.T) {
+	files := map[string]string{
+		"engine/a_test.go":        "package engine\n\nfunc server(t *testing.T) {\n\tif true {\n\t\tt.Skip(\"it needs a server\")\n\t}\n}\n",
+		"internal/live/a_test.go": "package live\n\nfunc server(t *testing.T) { t.SkipNow() }\n",
+	}
+	require.Equal(t, []string{"engine/a_test.go:5: the test skips itself, and CI does not know how to run it: guards of engine may never run"},
+		problemsOf(t, func(tree *house.Tree) []house.Problem { return house.Servers(tree, []string{"internal/live"}) }, files))
+}
+
+func TestMutantsFails(t *testing.T) {
+	fsys := fstest.MapFS{"scenarios/keys/a.sim": {}, "scenarios/keys/b.sim": {}, "scenarios/syntax/testdata/c.sim": {}, "scenarios/a_test.go": {}}
+	page := strings.ReplaceAll(strings.Join([]string{
+		"| [^keys/a^](../scenarios/keys/a.sim) | a defect | it is put back | state = ready |",
+		"| [^keys/a^](../scenarios/keys/a.sim) | twice | it is put back | state = ready |",
+		"| [^a_test.go^](../scenarios/a_test.go) | a test | | state = ready |",
+		"| [^keys/d^](../scenarios/keys/d.sim) | gone | it is put back |",
+	}, "\n"), "^", "`")
+	messages := []string{}
+	for _, p := range house.Mutants("g.md", page, fsys) {
+		messages = append(messages, p.String())
+	}
+	require.Equal(t, []string{
+		"g.md:2: scenarios/keys/a.sim has another row, or is not there",
+		"g.md:3: scenarios/a_test.go has an empty cell: a guard that was not seen to fail proves nothing",
+		"g.md:4: scenarios/keys/d.sim has another row, or is not there",
+		"g.md:4: the row has 3 cells, not 4: | scenario | origin | the defect put back | what failed |",
+		"g.md:1: scenarios/keys/b.sim has no row: say with which defect put back it was seen to fail",
 	}, messages)
 }
 
