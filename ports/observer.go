@@ -20,7 +20,7 @@ type Event interface {
 // Intent: an explicit request, regenerate, reset, cancel or delete took effect on a stage.
 type Intent struct {
 	Stage      StageID
-	Op         string // request, regenerate, reset, cancel, delete
+	Op         string // request, regenerate, reset, edit, cancel, delete
 	Generation int64  // the new one
 	State      string // stage state after it
 	Replaced   string // the live dispatch that it ended, if any
@@ -148,13 +148,15 @@ type Pass struct {
 type Reconciled struct {
 	Scenes   int // scenes looked at
 	Live     int // dispatches that were live
+	Proved   int // ready stages whose artifacts were asked for, and the answer could be read
 	Fed      int // results of the hub handed in
 	Adopted  int // dispatches that nobody renewed, and that go on
 	Lost     int // those that the hub did not know, ended
 	Released int // slots of dispatches that were over
 	Purged   int // ended dispatches whose jobs were cleared at last
 	Restored int // stages put back to where a tick finds them
-	Withheld int // repairs that an incomplete pass left
+	Moot     int // repairs that were not needed any more when they came
+	Withheld int // repairs that an incomplete or suspicious pass left
 	Errors   int // scenes and repairs that failed
 }
 

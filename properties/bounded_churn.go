@@ -70,6 +70,12 @@ func (p *boundedChurn) event(e *sim.Event) {
 			p.journal(d.Stage.SceneID).allowed += 2
 			p.busy[incarnation(e.Process)] = true
 		}
+	case ports.Restored:
+		p.journal(d.Stage.SceneID).allowed++
+	case ports.Intent:
+		if d.Op == "reset" || d.Op == "regenerate" {
+			p.journal(d.Stage.SceneID).allowed++
+		}
 	case ports.Attempt, ports.Retired:
 		p.busy[incarnation(e.Process)] = true
 	case ports.Trouble:
@@ -78,7 +84,7 @@ func (p *boundedChurn) event(e *sim.Event) {
 		j := p.journal(d.Scene)
 		j.events += len(d.Events)
 		if j.events > j.allowed {
-			p.broken(d.Scene.String(), []sim.Event{*e}, "%d journal events, its attempts, replaced dispatches and refusal edges permit %d", j.events, j.allowed)
+			p.broken(d.Scene.String(), []sim.Event{*e}, "%d journal events, its attempts, replaced dispatches, refusal edges, resets and repairs permit %d", j.events, j.allowed)
 		}
 	case ports.Tick:
 		life := incarnation(e.Process)

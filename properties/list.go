@@ -19,7 +19,7 @@ var list = []entry{
 	{Property{"bounded-churn",
 		"Per stage and between two explicit intents, in T seconds: zero-progress attempts <= 1 + T/60 while the window is that of a capacity reason, " +
 			"1 + T/900 while it is that of an idempotent or fence-rejected one, 6 + T/60 else; attempts that sent jobs <= 1 + budget + T/360; " +
-			"journal events <= 4 per attempt + 2 per refusal edge; no write on a tick that begins nothing.",
+			"journal events <= 4 per attempt + 2 per refusal edge + 1 per reset and repair; no write on a tick that begins nothing.",
 		"stage 115 D3, DF6, DF7"}, newBoundedChurn},
 	{Property{"key-encoding",
 		"Every key written decodes to ids that exist, and encodes back to itself; so no two ids share a key.",

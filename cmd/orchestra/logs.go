@@ -135,7 +135,7 @@ func spell(e ports.Event) (slog.Level, []any) {
 func spellPass(e ports.Pass) (slog.Level, []any) {
 	fields := []any{"number", e.Number, "skipped", e.Skipped, "cause", e.Cause, "report", e.Report}
 	quiet := e.Report
-	quiet.Scenes, quiet.Live = 0, 0
+	quiet.Scenes, quiet.Live, quiet.Proved = 0, 0, 0
 	switch {
 	case e.Cause != "":
 		return slog.LevelWarn, fields

@@ -1,6 +1,7 @@
 package dispatch
 
 import (
+	"context"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -150,6 +151,14 @@ func (l *live) merge(jobs []store.Job) {
 // trouble reports what went wrong without ending anything.
 func (d *Dispatcher) trouble(scene ports.SceneID, op string, err error) {
 	d.Observer.Observe(ports.Trouble{Scene: scene, Op: op, Err: err})
+}
+
+// Note leaves a line in the outbox that belongs to no step of its own, as well as it can:
+// observability never fails the work (design 5.4.16).
+func (d *Dispatcher) Note(ctx context.Context, l store.Line) {
+	if err := d.Store.Tell(ctx, l); err != nil {
+		d.trouble(l.Stage.SceneID, "journal", err)
+	}
 }
 
 // lease is how long what belongs to the dispatch lives without a renewal.

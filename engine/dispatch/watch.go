@@ -224,14 +224,11 @@ func (d *Dispatcher) lose(ctx context.Context, l *live, claimed bool) {
 // returns false if it was fresh, finished, or could not be taken. The holder that it
 // gets is new, so that a process which slept through that time, and finds its own
 // dispatch, does not look after it twice: the old tasks learn that they lost it.
-func (d *Dispatcher) Adopt(ctx context.Context, v store.StageView) bool {
+func (d *Dispatcher) Adopt(ctx context.Context, v store.StageView) (adopted bool, err error) {
 	holder := d.Runtime.Token()
 	a, err := d.Store.Adopt(ctx, v.Stage, v.Dispatch, holder)
 	if err != nil || a.Verdict != store.OK {
-		if err != nil {
-			d.trouble(v.Stage.SceneID, "adopt", err)
-		}
-		return false
+		return false, err
 	}
 	l := &live{stage: v.Stage, dispatch: v.Dispatch, generation: a.Generation, fence: a.Fence, version: a.Version,
 		floor: v.Floor, mark: a.Mark, holder: holder, started: d.Runtime.Now()}
@@ -240,25 +237,22 @@ func (d *Dispatcher) Adopt(ctx context.Context, v store.StageView) bool {
 			d.watch(ctx, l)
 		}
 	})
-	return true
+	return true, nil
 }
 
 // Lose takes over a dispatch that nobody renews and the hub knows nothing of, and
 // ends it as lost. Whether a worker had claimed one of its jobs nobody can tell, so
 // neither budget nor breaker is charged.
-func (d *Dispatcher) Lose(ctx context.Context, v store.StageView) bool {
+func (d *Dispatcher) Lose(ctx context.Context, v store.StageView) (lost bool, err error) {
 	holder := d.Runtime.Token()
 	a, err := d.Store.Adopt(ctx, v.Stage, v.Dispatch, holder)
-	if err != nil {
-		d.trouble(v.Stage.SceneID, "adopt", err)
-	}
 	if err != nil || a.Verdict != store.OK {
-		return false
+		return false, err
 	}
 	l := &live{stage: v.Stage, dispatch: v.Dispatch, generation: a.Generation, fence: a.Fence, version: a.Version,
 		floor: v.Floor, mark: a.Mark, holder: holder, started: d.Runtime.Now()}
 	d.lose(ctx, l, false)
-	return l.ended.Load()
+	return l.ended.Load(), nil
 }
 
 // resume learns what an adopted dispatch was about, and renews it from then on.

@@ -35,12 +35,12 @@ var names = []Name{
 	{"finishes", false, true, "outcome", "Dispatches that ended: ready, failed, nothing, partial, cancelled, lost."},
 	{"finish_reasons", false, true, "reason", "Dispatches that ended for a reason."},
 	{"deferrals", false, true, "reason", "Dispatches that ended with a backoff window."},
-	{"intents", false, true, "op", "What was asked for: request, regenerate, reset, cancel, delete."},
+	{"intents", false, true, "op", "What was asked for: request, regenerate, reset, edit, cancel, delete."},
 	{"renewals", false, true, "verdict", "Renewals of a lease: ok, not_owner, finished, error."},
-	{"restored", false, true, "verdict", "Stages that a pass put back: restored, indexed."},
+	{"restored", false, true, "verdict", "Stages that a pass put back: restored, indexed, dirty."},
 	{"ticks", false, false, "kind", "Ticks: done, and skipped while another replica held the lock."},
 	{"passes", false, false, "kind", "Reconcile passes: complete, incomplete, suspicious, skipped."},
-	{"repairs", false, false, "kind", "What passes did: fed, adopted, lost, released, purged, restored, withheld, errors."},
+	{"repairs", false, false, "kind", "What passes did: fed, adopted, lost, released, purged, restored, moot, withheld, errors."},
 	{"retired", false, false, "", "Scenes that left the active index."},
 	{"window_scenes", false, false, "kind", "Scenes that came into the window of a scope (claimed), or left it (settled)."},
 	{"finales", false, false, "", "Scopes that were concluded."},
@@ -197,7 +197,7 @@ func (r *Recorder) pass(e ports.Pass) {
 	}
 	p := e.Report
 	r.all("repairs", []field{{"fed", p.Fed}, {"adopted", p.Adopted}, {"lost", p.Lost}, {"released", p.Released}, {"purged", p.Purged},
-		{"restored", p.Restored}, {"withheld", p.Withheld}, {"errors", p.Errors}})
+		{"restored", p.Restored}, {"moot", p.Moot}, {"withheld", p.Withheld}, {"errors", p.Errors}})
 }
 
 func (r *Recorder) all(name string, list []field) {

@@ -277,18 +277,29 @@ func (p *pass) takeOver(ctx context.Context) error {
 		statuses, asked := p.answers[v.Dispatch]
 		switch {
 		case asked && len(statuses) > 0:
-			if p.d.Adopt(ctx, v) {
-				p.report.Adopted++
-			}
+			adopted, err := p.d.Adopt(ctx, v)
+			p.repaired(&p.report.Adopted, adopted, v, "adopt", err)
 		case p.deaf:
 			p.report.Withheld++
 		default:
-			if p.d.Lose(ctx, v) {
-				p.report.Lost++
-			}
+			lost, err := p.d.Lose(ctx, v)
+			p.repaired(&p.report.Lost, lost, v, "adopt", err)
 		}
 	}
 	return nil
+}
+
+// repaired counts what became of a repair.
+func (p *pass) repaired(count *int, done bool, v store.StageView, op string, err error) {
+	switch {
+	case err != nil:
+		p.report.Errors++
+		p.d.Observer.Observe(ports.Trouble{Scene: v.Stage.SceneID, Op: op, Err: err})
+	case done:
+		*count++
+	default:
+		p.report.Moot++
+	}
 }
 
 // release takes back the slots of dispatches that are over. Redis alone proves it.
@@ -354,7 +365,7 @@ func (p *pass) restore(ctx context.Context) error {
 			return err
 		}
 		verdict, err := p.d.Store.Restore(ctx, v.Stage)
-		p.restored(v, verdict, err)
+		p.restored(ctx, v, verdict, err)
 	}
 	return nil
 }

@@ -40,6 +40,9 @@ func (p *pass) prove(ctx context.Context) error {
 			return err
 		}
 		presence, err := p.stands(ctx, v)
+		if err == nil {
+			p.report.Proved++
+		}
 		switch {
 		case err == nil && presence == ports.Absent:
 			p.gone, gone[v.Stage.SceneID] = append(p.gone, v), true
@@ -150,21 +153,21 @@ func (p *pass) regenerate(ctx context.Context) error {
 			return err
 		}
 		verdict, err := p.d.Store.Dirty(ctx, v)
-		p.restored(v, verdict, err)
+		p.restored(ctx, v, verdict, err)
 	}
 	return nil
 }
 
-// restored notes what became of a stage that was to be put back.
-func (p *pass) restored(v store.StageView, verdict store.Verdict, err error) {
-	switch {
-	case err != nil:
-		p.report.Errors++
-		p.d.Observer.Observe(ports.Trouble{Scene: v.Stage.SceneID, Op: "restore", Err: err})
-	case verdict != store.Kept:
-		p.report.Restored++
-		p.d.Observer.Observe(ports.Restored{Stage: v.Stage, Verdict: string(verdict)})
+// restored notes what became of a stage that was to be put back: in the report, and in the
+// journal of its scene, as well as it can.
+func (p *pass) restored(ctx context.Context, v store.StageView, verdict store.Verdict, err error) {
+	done := err == nil && verdict != store.Kept
+	p.repaired(&p.report.Restored, done, v, "restore", err)
+	if !done {
+		return
 	}
+	p.d.Observer.Observe(ports.Restored{Stage: v.Stage, Verdict: string(verdict)})
+	p.d.Note(ctx, store.Line{Kind: store.LineRepaired, Outcome: string(verdict), Stage: v.Stage})
 }
 
 // settled says whether a view is of a stage whose artifacts must stand.

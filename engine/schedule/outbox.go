@@ -74,6 +74,10 @@ func event(l store.Line) string {
 		return "DISPATCH_STARTED"
 	case l.Kind == store.LineRefused:
 		return l.Outcome
+	case l.Kind == store.LineRepaired:
+		return "AUTO_RECOVER"
+	case l.Kind == store.LineReset:
+		return "SCENE_RESET"
 	case l.Outcome == "ready":
 		return "DISPATCH_COMPLETED"
 	case l.Outcome == "failed" || l.Outcome == "lost":

@@ -61,8 +61,7 @@ func (t *tick) unknown(stage ports.StageID) {
 	}
 }
 
-// journal writes the edges of this tick, as well as it can: observability never fails
-// the work (design 5.4.16).
+// journal writes the edges of this tick.
 func (t *tick) journal(ctx context.Context) {
 	before := t.s.refusals
 	t.s.refusals = t.rows
@@ -78,8 +77,6 @@ func (t *tick) journal(ctx context.Context) {
 		}
 	}
 	for _, e := range edges {
-		if err := t.d.Store.Tell(ctx, store.Line{Kind: store.LineRefused, Outcome: e.event, Stage: e.stage}); err != nil {
-			t.d.Observer.Observe(ports.Trouble{Scene: e.stage.SceneID, Op: "journal", Err: err})
-		}
+		t.d.Note(ctx, store.Line{Kind: store.LineRefused, Outcome: e.event, Stage: e.stage})
 	}
 }

@@ -24,7 +24,9 @@ const (
 	LineStarted   = "started"
 	LineFinished  = "finished"
 	LineConcluded = "concluded"
-	LineRefused   = "refused" // the first or the last tick of a row of refusals: its outcome is the event
+	LineRefused   = "refused"  // the first or the last tick of a row of refusals: its outcome is the event
+	LineRepaired  = "repaired" // a pass put a stage back: its outcome is restored, indexed or dirty
+	LineReset     = "reset"    // a stage is asked for anew: its outcome is reset or regenerate
 )
 
 // What a finished line says beside the end of its own stage.

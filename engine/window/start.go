@@ -121,6 +121,9 @@ func (l *look) startStage(ctx context.Context, scope store.Scope, id ports.Stage
 	case verdict == store.OK:
 		l.report.Stages++
 		l.d.Observer.Observe(ports.Intent{Stage: id, Op: string(s.order.Op), Generation: in.Generation, State: string(in.State), Replaced: in.Replaced})
+		if s.order.Op == store.OpReset || s.order.Op == store.OpRegenerate {
+			l.d.Note(ctx, store.Line{Kind: store.LineReset, Outcome: string(s.order.Op), Stage: id})
+		}
 	}
 	return in.State, nil
 }

@@ -96,8 +96,8 @@ func ofPass(e ports.Pass) (detail, outcome string) {
 	if e.Cause != "" {
 		outcome = "incomplete: " + e.Cause
 	}
-	return fmt.Sprintf("scenes=%d live=%d fed=%d adopted=%d lost=%d released=%d purged=%d restored=%d withheld=%d errors=%d",
-		r.Scenes, r.Live, r.Fed, r.Adopted, r.Lost, r.Released, r.Purged, r.Restored, r.Withheld, r.Errors), outcome
+	return fmt.Sprintf("scenes=%d live=%d proved=%d fed=%d adopted=%d lost=%d released=%d purged=%d restored=%d moot=%d withheld=%d errors=%d",
+		r.Scenes, r.Live, r.Proved, r.Fed, r.Adopted, r.Lost, r.Released, r.Purged, r.Restored, r.Moot, r.Withheld, r.Errors), outcome
 }
 
 // scenes lists scenes of a book, without the book.
