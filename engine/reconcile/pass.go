@@ -80,6 +80,9 @@ func (r *Reconciler) pass(ctx context.Context, forced bool) (ports.Reconciled, e
 	r.number++
 	p := &pass{r: r, d: r.d, forced: forced, answers: map[string][]ports.JobStatus{}}
 	err := p.run(ctx)
+	if p.incomplete != nil {
+		r.suspected, r.agreed = nil, 0 // it agrees with nobody
+	}
 	if err == nil && p.incomplete != nil {
 		err = p.incomplete
 	}

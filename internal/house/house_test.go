@@ -58,6 +58,18 @@ func TestMutants(t *testing.T) {
 	report(t, house.Mutants("docs/guards.md", read(t, "docs/guards.md"), os.DirFS(root)))
 }
 
+// TestNames: the names of the code that pages of docs/ quote exist.
+func TestNames(t *testing.T) {
+	pages, err := filepath.Glob(filepath.Join(root, "docs", "*.md"))
+	require.NoError(t, err)
+	require.NotEmpty(t, pages)
+	tree := repository(t)
+	for _, page := range pages {
+		name := "docs/" + filepath.Base(page)
+		report(t, house.Names(name, read(t, name), tree))
+	}
+}
+
 // history are the incidents, audits and stages that section 10 of the specifications names.
 var history = []string{
 	"audit 6929ba5: ghosts",
@@ -373,6 +385,13 @@ func TestMutantsFails(t *testing.T) {
 		"g.md:4: the row has 3 cells, not 4: | scenario | origin | the defect put back | what failed |",
 		"g.md:1: scenarios/keys/b.sim has no row: say with which defect put back it was seen to fail",
 	}, messages)
+}
+
+func TestNamesFails(t *testing.T) {
+	files := map[string]string{"engine/a.go": "package engine\n\ntype T struct{ F int }\n\ntype I interface{ M() }\n\nfunc (*T) G() {}\n\nvar V, W = 1, 2\n"}
+	page := strings.ReplaceAll("^engine.T^, ^engine.T.F^, ^engine.T.G^, ^engine.I.M^, ^engine.G^, ^engine.W^, ^time.Now^\n^engine.U^ and ^engine.T.M^\n", "^", "`")
+	require.Equal(t, []string{"d.md:2: there is no engine.U: was it renamed?", "d.md:2: there is no engine.T.M: was it renamed?"},
+		problemsOf(t, func(tree *house.Tree) []house.Problem { return house.Names("d.md", page, tree) }, files))
 }
 
 func TestCommands(t *testing.T) {
