@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"errors"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -20,7 +21,8 @@ var every = []ports.Event{
 	ports.Intent{Stage: image, Op: "request"}, ports.Attempt{Stage: image, Forced: true}, ports.Attempt{Stage: image, Probe: true},
 	ports.Refusal{Stage: image, Reason: "backoff"}, ports.JobOutcome{Stage: image, Outcome: "sent"},
 	ports.JobOutcome{Stage: image, Outcome: "send_failed", Final: true}, ports.Result{Stage: image, Verdict: "last"},
-	ports.Finish{Stage: image, Outcome: "ready"}, ports.Renewal{Stage: image, Verdict: "ok"}, ports.Restored{Stage: image, Verdict: "indexed"},
+	ports.Finish{Stage: image, Outcome: "ready"}, ports.Finish{Stage: image, Outcome: "nothing", Reason: "no_worker_available", Deferred: true},
+	ports.Renewal{Stage: image, Verdict: "ok"}, ports.Restored{Stage: image, Verdict: "indexed"},
 	ports.Slid{Claimed: []ports.SceneID{{}, {}}}, ports.Concluded{}, ports.Retired{}, ports.Swept{Requested: 1, Cleared: 3}, ports.Journaled{Events: []string{"A", "B"}},
 	ports.Delivered{Event: ports.ResultEvent{Kind: "ready"}},
 	ports.Tick{Summary: ports.Summary{Active: 7}}, ports.Tick{Skipped: true},
@@ -45,7 +47,8 @@ func TestEveryEventIsCounted(t *testing.T) {
 	}
 	require.Equal(t, []Sample{
 		{"attempts", "image", "forced", 1}, {"attempts", "image", "probe", 1}, {"refusals", "image", "backoff", 1},
-		{"jobs", "image", "sent", 1}, {"results", "image", "last", 1}, {"finishes", "image", "ready", 1},
+		{"jobs", "image", "sent", 1}, {"results", "image", "last", 1}, {"finishes", "image", "nothing", 1}, {"finishes", "image", "ready", 1},
+		{"finish_reasons", "image", "no_worker_available", 1}, {"deferrals", "image", "no_worker_available", 1},
 		{"intents", "image", "request", 1}, {"renewals", "image", "ok", 1}, {"restored", "image", "indexed", 1},
 		{"ticks", "", "done", 1}, {"ticks", "", "skipped", 1},
 		{"passes", "", "complete", 1}, {"passes", "", "incomplete", 1}, {"passes", "", "skipped", 1}, {"passes", "", "suspicious", 1}, {"repairs", "", "fed", 2},
@@ -53,6 +56,9 @@ func TestEveryEventIsCounted(t *testing.T) {
 		{"delivered", "", "ready", 1}, {"troubles", "", "begin", 1},
 	}, counted)
 	require.Contains(t, r.Snapshot(), Sample{"tick_scenes", "", "active", 7})
+	for _, n := range Names() { // none is declared that nothing feeds (WM5)
+		require.True(t, n.Gauge || slices.ContainsFunc(counted, func(s Sample) bool { return s.Name == n.Name }), n.Name)
+	}
 }
 
 func TestNames(t *testing.T) {

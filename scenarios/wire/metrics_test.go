@@ -2,6 +2,7 @@ package wire
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"time"
 
@@ -39,6 +40,9 @@ func TestMetrics(t *testing.T) {
 	for _, s := range samples {
 		_, known := metrics.NameOf(s.Name)
 		require.True(t, known, s.Name)
+	}
+	for _, n := range metrics.Names() { // none is declared that nothing feeds (WM5)
+		require.True(t, !n.Gauge || slices.ContainsFunc(samples, func(s metrics.Sample) bool { return s.Name == n.Name }), n.Name)
 	}
 
 	w.Sim.Inject(sim.Rule{Effect: "refuse", Match: func(c sim.CallName) bool { return c.Service == "redis" }})
