@@ -185,6 +185,9 @@ func (l *ledger) update(s ports.StageID, hash map[string]string, c *change) move
 	if m.Before.Dispatch != r.Dispatch {
 		if d := l.dispatches[m.Before.Dispatch]; d != nil {
 			d.Ended, d.EndedAt, d.EndedBy = true, c.At, c.Verb
+			if c.Verb != "" && !slices.Contains(c.Keys, keys.DispatchJobs(d.ID)) {
+				d.Failed = nil // nobody renewed it, its jobs lapsed, and who ended it could not know
+			}
 			m.Ended = d
 		}
 		if r.Dispatch != "" {
