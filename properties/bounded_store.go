@@ -79,7 +79,7 @@ func (p *boundedStore) owners(key string, k keys.Key) (ids []string) {
 // most is how many keys may exist.
 func (p *boundedStore) most() int {
 	const (
-		global    = 7 // active-scenes, open-scopes, the two locks, the outbox, the purges, the undelivered
+		global    = 8 // active-scenes, open-scopes, the two locks, the outbox, the purges, the suspicion, the undelivered
 		ofAStage  = 4 // slots, and three of the breaker
 		ofABook   = 7 // deferred-of, scenes-of, cancel, force, scope, journal, result events
 		ofAScene  = 4 // asset-state, journal, result events, progress

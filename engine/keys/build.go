@@ -98,6 +98,9 @@ func Outbox() string { return string(FamilyOutbox) }
 // Purges is the sorted set of ended dispatches whose jobs may still be at the hub.
 func Purges() string { return string(FamilyPurges) }
 
+// Suspicion is what suspicious passes in a row have found, and how many of them.
+func Suspicion() string { return string(FamilySuspicion) }
+
 // Events is the list of result events of a scene, or of a book if only that is named, that
 // the host has not heard.
 func Events(s ports.SceneID) string { return ofScene(FamilyEvents, s) }

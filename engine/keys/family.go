@@ -38,6 +38,7 @@ const (
 	FamilyCleanupLock       Family = "animastor:cleanup-lock"
 	FamilyOutbox            Family = "animastor:runtime:outbox"
 	FamilyPurges            Family = "animastor:runtime:purges"
+	FamilySuspicion         Family = "animastor:runtime:suspicion"
 	FamilyEvents            Family = "animastor:result-events:{b}:{c}:{s}"
 	FamilyUndelivered       Family = "animastor:runtime:undelivered"
 	FamilyScope             Family = "animastor:scope:{b}"
@@ -63,7 +64,7 @@ var families = []Family{
 	FamilySlots, FamilyDeferred, FamilyDeferredOf, FamilyBreaker, FamilyBreakerFailures, FamilyBreakerPermits,
 	FamilyBudget, FamilyReceipt, FamilyTaskDone, FamilyActiveScenes, FamilyScenesOf, FamilyCancel, FamilyForce,
 	FamilyImageProgress, FamilyJournal, FamilyHeartbeat, FamilySchedulerLock, FamilyCleanupLock, FamilyOutbox,
-	FamilyPurges, FamilyEvents, FamilyUndelivered, FamilyScope, FamilyOpenScopes,
+	FamilyPurges, FamilySuspicion, FamilyEvents, FamilyUndelivered, FamilyScope, FamilyOpenScopes,
 }
 
 // Families returns all families, in the order of schema 2.

@@ -57,10 +57,8 @@ type Reconciler struct {
 	number  int64
 	indexed time.Time // the last check of the index, by Redis' clock; at the first pass of a process, too
 
-	known     []ports.SceneID // scenes with a state, as that check found them
-	next      ports.SceneID   // which of them the next pass looks for first
-	suspected []ports.StageID // what suspicious passes in a row wanted to make again
-	agreed    int             // how many of them
+	known []ports.SceneID // scenes with a state, as that check found them
+	next  ports.SceneID   // which of them the next pass looks for first
 }
 
 // New returns a reconciler. token identifies the process in the pass lock.
@@ -80,9 +78,6 @@ func (r *Reconciler) pass(ctx context.Context, forced bool) (ports.Reconciled, e
 	r.number++
 	p := &pass{r: r, d: r.d, forced: forced, answers: map[string][]ports.JobStatus{}}
 	err := p.run(ctx)
-	if p.incomplete != nil {
-		r.suspected, r.agreed = nil, 0 // it agrees with nobody
-	}
 	if err == nil && p.incomplete != nil {
 		err = p.incomplete
 	}
@@ -107,6 +102,7 @@ type pass struct {
 	report     ports.Reconciled
 	skipped    bool
 	forced     bool
+	much       bool // of what is ready so much is gone that it may be a lie
 	suspicious bool // what is gone is withheld
 	lock       store.Lock
 	held       time.Time // when the lock was renewed, by this process' clock
@@ -157,6 +153,9 @@ func (p *pass) run(ctx context.Context) error {
 		return err
 	}
 	p.ask(ctx)
+	if err := p.agree(ctx); err != nil {
+		return err
+	}
 	if p.incomplete == nil && !p.suspicious {
 		p.r.next = next
 	}

@@ -2,7 +2,10 @@ package reconcile
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/animastor/orchestra/engine/asset"
@@ -58,7 +61,7 @@ func (p *pass) prove(ctx context.Context) error {
 	if !p.exhume(ctx) {
 		return nil
 	}
-	p.suspicious = p.r.suspects(p.gone, len(gone) > suspiciousAbove && 2*len(gone) > len(ready)) && !p.forced
+	p.much = len(gone) > suspiciousAbove && 2*len(gone) > len(ready) && !p.forced
 	return nil
 }
 
@@ -123,23 +126,41 @@ func (p *pass) exhume(ctx context.Context) bool {
 	return true
 }
 
-// suspects says whether a pass that would make that much again must wait: until as many
-// passes in a row have found exactly the same.
-func (r *Reconciler) suspects(gone []store.StageView, much bool) bool {
-	same := slices.EqualFunc(gone, r.suspected, func(v store.StageView, id ports.StageID) bool { return v.Stage == id })
-	if !much || !same {
-		r.suspected, r.agreed = nil, 0
-	}
-	if !much {
-		return false
-	}
-	if !same {
-		for _, v := range gone {
-			r.suspected = append(r.suspected, v.Stage)
+// agree decides whether a pass that would make that much again must wait: until as many
+// passes in a row, of any replica, have found exactly the same. A pass that could not read
+// agrees with nobody. A row that cannot be read, or kept, makes no pass believed.
+func (p *pass) agree(ctx context.Context) error {
+	row, err := p.d.Store.Suspicion(ctx)
+	if err == nil {
+		next := suspect(row, p.gone, p.much && p.incomplete == nil)
+		p.suspicious = next.Agreed > 0 && next.Agreed < agreeMin
+		if next != row {
+			err = p.d.Store.SetSuspicion(ctx, next)
 		}
 	}
-	r.agreed++
-	return r.agreed < agreeMin
+	if err == nil {
+		return nil
+	}
+	p.suspicious = p.much
+	p.report.Errors++
+	p.d.Observer.Observe(ports.Trouble{Op: "suspicion", Err: err})
+	return nil
+}
+
+// suspect is the row after a pass that found this gone; much says whether it is part of one.
+func suspect(row store.Suspicion, gone []store.StageView, much bool) store.Suspicion {
+	if !much {
+		return store.Suspicion{}
+	}
+	hash := sha256.New()
+	for _, v := range gone {
+		fmt.Fprintln(hash, v.Stage)
+	}
+	what := hex.EncodeToString(hash.Sum(nil))
+	if what != row.What {
+		row.Agreed = 0
+	}
+	return store.Suspicion{Agreed: row.Agreed + 1, What: what}
 }
 
 // regenerate puts back what is ready and whose artifacts do not stand.

@@ -42,20 +42,23 @@ func TestRound(t *testing.T) {
 	require.Equal(t, ports.SceneID{}, next)
 }
 
-// TestSuspects: only passes in a row that find the same are believed.
-func TestSuspects(t *testing.T) {
-	gone := func(numbers ...int) (list []store.StageView) {
+// TestSuspect: only passes in a row that find the same are believed.
+func TestSuspect(t *testing.T) {
+	row := store.Suspicion{}
+	next := func(much bool, numbers ...int) int {
+		var gone []store.StageView
 		for _, n := range numbers {
-			list = append(list, store.StageView{Stage: sceneN(n).Of("image")})
+			gone = append(gone, store.StageView{Stage: sceneN(n).Of("image")})
 		}
-		return list
+		row = suspect(row, gone, much)
+		return row.Agreed
 	}
-	r := &Reconciler{}
-	require.True(t, r.suspects(gone(1, 2), true))
-	require.True(t, r.suspects(gone(1, 2), true))
-	require.False(t, r.suspects(gone(1, 2), true), "the third agrees")
-	require.True(t, r.suspects(gone(1, 3), true), "another finding begins anew")
-	require.True(t, r.suspects(gone(1, 3), true))
-	require.False(t, r.suspects(nil, false), "nothing is missing")
-	require.True(t, r.suspects(gone(1, 3), true), "and the row is broken")
+	require.Equal(t, 1, next(true, 1, 2))
+	require.Equal(t, 2, next(true, 1, 2))
+	require.Equal(t, 3, next(true, 1, 2), "the third agrees")
+	require.Equal(t, 1, next(true, 1, 3), "another finding begins anew")
+	require.Equal(t, 2, next(true, 1, 3))
+	require.Equal(t, 0, next(false, 1, 3), "it is not much, or not known")
+	require.Zero(t, row)
+	require.Equal(t, 1, next(true, 1, 3), "and the row is broken")
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -90,6 +91,41 @@ func (s *Store) SlotsUsed(ctx context.Context, stages []string, now time.Time) (
 	used := map[string]int{}
 	err := eachSlots(stages, func(i int) error { return counts[i].Err() }, func(i int) { used[stages[i]] = int(counts[i].Val()) })
 	return used, err
+}
+
+// suspicionTTL is how long a suspicious pass waits for the next one that agrees.
+const suspicionTTL = 10 * time.Minute
+
+// Suspicion is what suspicious passes in a row have found, whichever replicas made them.
+type Suspicion struct {
+	Agreed int    // passes; 0: there is no row
+	What   string // they found, in a form of which nothing but equality counts
+}
+
+// Suspicion reads the row of suspicious passes. A value that makes no sense is no row.
+func (s *Store) Suspicion(ctx context.Context) (row Suspicion, err error) {
+	text, err := s.client.Get(ctx, keys.Suspicion()).Result()
+	if err != nil && !errors.Is(err, redis.Nil) {
+		return row, unread("read", "suspicion", keys.Suspicion(), err)
+	}
+	agreed, what, _ := strings.Cut(text, "|")
+	if n := number(agreed); n > 0 {
+		row = Suspicion{Agreed: int(n), What: what}
+	}
+	return row, nil
+}
+
+// SetSuspicion replaces the row; one of none ends it.
+func (s *Store) SetSuspicion(ctx context.Context, row Suspicion) (err error) {
+	if row.Agreed == 0 {
+		err = s.client.Del(ctx, keys.Suspicion()).Err()
+	} else {
+		err = s.client.Set(ctx, keys.Suspicion(), strconv.Itoa(row.Agreed)+"|"+row.What, suspicionTTL).Err()
+	}
+	if err != nil {
+		return failed("write", "suspicion", err)
+	}
+	return nil
 }
 
 // progressTTL is how long the count of ready pictures is shown (schema 2).

@@ -81,6 +81,27 @@ func TestPurges(t *testing.T) {
 	require.Equal(t, []string{"d1"}, ids)
 }
 
+func TestSuspicion(t *testing.T) {
+	w := newWorld(t)
+	row, err := w.Suspicion(ctx)
+	require.NoError(t, err)
+	require.Zero(t, row)
+	for _, row := range []store.Suspicion{{Agreed: 2, What: "a|b"}, {}} {
+		require.NoError(t, w.SetSuspicion(ctx, row))
+		got, err := w.Suspicion(ctx)
+		require.NoError(t, err)
+		require.Equal(t, row, got)
+	}
+	w.do("SET K:runtime:suspicion x")
+	row, err = w.Suspicion(ctx)
+	require.NoError(t, err, "what makes no sense is no row")
+	require.Zero(t, row)
+	w.do("DEL K:runtime:suspicion\nSADD K:runtime:suspicion x")
+	_, err = w.Suspicion(ctx)
+	var corrupt *store.CorruptError
+	require.ErrorAs(t, err, &corrupt)
+}
+
 func TestKnownScenes(t *testing.T) {
 	w := newWorld(t)
 	w.do("HSET K:asset-state:b:c:s image.state ready\nHSET K:asset-state:b:c%:s image.state ready\nHSET K:asset-state:b:%2A:s image.state ready")

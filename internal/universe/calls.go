@@ -110,6 +110,10 @@ func (u Universe) sceneCalls(t *rapid.T) []Call {
 		func(ctx context.Context, s *store.Store) error { return fails(s.Purges(ctx, 2)) },
 		func(ctx context.Context, s *store.Store) error { return s.Purged(ctx, u.Dispatches[0]) },
 		func(ctx context.Context, s *store.Store) error { return s.SetProgress(ctx, scene, few) },
+		func(ctx context.Context, s *store.Store) error { return fails(s.Suspicion(ctx)) },
+		func(ctx context.Context, s *store.Store) error {
+			return s.SetSuspicion(ctx, store.Suspicion{Agreed: few, What: "w"})
+		},
 		func(ctx context.Context, s *store.Store) error { return fails(s.Gauges(ctx, asset.Stages())) },
 		func(ctx context.Context, s *store.Store) error {
 			return fails(s.ReadScenes(ctx, []asset.SceneID{scene}, asset.Stages()))

@@ -82,6 +82,7 @@ func (u Universe) values() []value {
 		{keys.BreakerFailures(asset.Image), "zset", append(holders, field{NewDispatch, instants})},
 		{keys.BreakerPermits(asset.Image), "zset", holders},
 		{keys.Purges(), "zset", holders},
+		{keys.Suspicion(), "string", []field{{"", []string{"2|w", "0|w", "x"}}}},
 		{keys.Deferred(u.Stage), "string", []field{{"", []string{
 			"r|capacity|3|d1|1|@59999", "r|capacity|3|d1|1|@2", "r|capacity|2|d1|1|@600000", "r|capacity|3|d1|1|@-1", "r|capacity|3|d1|1", "r|c|3|d|1|@600000|x",
 		}}}},
