@@ -212,8 +212,11 @@ var ErrPassIncomplete = reconcile.ErrPassIncomplete
 // ErrPassSuspicious is what Reconcile returns if it would make most of what is ready again.
 var ErrPassSuspicious = reconcile.ErrPassSuspicious
 
+// ErrPassSkipped is what Reconcile returns if a pass is under way, at this replica or another.
+var ErrPassSkipped = reconcile.ErrPassSkipped
+
 // Reconcile looks for what no tick and no callback will find, and repairs it (package
-// reconcile). A panic in it is isolated and returned.
+// reconcile). A panic in it is isolated and returned. It may be called beside Run.
 func (e *Engine) Reconcile(ctx context.Context) (ports.Reconciled, error) {
 	return e.reconcile(ctx, e.pass.Pass)
 }

@@ -13,8 +13,12 @@ import (
 	"github.com/animastor/orchestra/ports"
 )
 
+// ErrNothingEnabled says that nothing can be asked for of a target, as its content stands.
+var ErrNothingEnabled = errors.New("no such scene, or no layer of it is enabled")
+
 // Target is what an explicit intent is about. Empty fields stand for all: a book,
-// a chapter of it, a scene, or one stage of any of these.
+// a chapter of it, a scene, or one stage of any of these. One that makes no sense is
+// ports.ErrInvalid, and nothing is done.
 type Target struct {
 	Book, Chapter, Scene string
 	Stage                string
@@ -70,9 +74,9 @@ func (e *Engine) mark(ctx context.Context, t Target, units []string) error {
 	}
 	switch {
 	case t.Scene == "":
-		return fmt.Errorf("engine: edit of units %q: they need their scene", units)
+		return fmt.Errorf("engine: %w edit of units %q: they need their scene", ports.ErrInvalid, units)
 	case !e.cfg.Versioned:
-		return fmt.Errorf("engine: edit of units %q: an engine that is not versioned has no dirty marks; raise the version of the units in the content", units)
+		return fmt.Errorf("engine: %w edit of units %q: an engine that is not versioned has no dirty marks; raise the version of the units in the content", ports.ErrInvalid, units)
 	}
 	_, err := e.deps.Pointers.Mark(ctx, ports.SceneID{Book: t.Book, Chapter: t.Chapter, Scene: t.Scene}, units)
 	return err
@@ -203,7 +207,7 @@ func (t Target) validate(stages []string) error {
 		return err
 	}
 	if t.Scene != "" && t.Chapter == "" {
-		return fmt.Errorf("engine: target %q: a scene needs its chapter", t.Scene)
+		return fmt.Errorf("engine: %w target %q: a scene needs its chapter", ports.ErrInvalid, t.Scene)
 	}
 	for kind, id := range map[string]string{"chapter": t.Chapter, "scene": t.Scene} { //sim:unordered any error will do
 		if id != "" {
@@ -217,7 +221,7 @@ func (t Target) validate(stages []string) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("engine: no executor of stage %q; this engine has %v", t.Stage, stages)
+	return fmt.Errorf("engine: %w target: no executor of stage %q; this engine has %v", ports.ErrInvalid, t.Stage, stages)
 }
 
 // known lists the stages of a target that were asked for once.
@@ -283,5 +287,5 @@ func (e *Engine) asksForSomething(ctx context.Context, op store.IntentOp, t Targ
 			}
 		}
 	}
-	return fmt.Errorf("engine: %s %q: no such scene, or no layer of it is enabled", op, t.Book)
+	return fmt.Errorf("engine: %s %s: %w", op, ports.Quote(t.Book), ErrNothingEnabled)
 }

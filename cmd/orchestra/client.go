@@ -55,24 +55,87 @@ func (c *remote) call(e *env, method, path string, body, into any) error {
 	return json.Unmarshal(text, into)
 }
 
-// askCmd is an explicit intent; the name of the command says which.
-type askCmd struct {
-	remote
+// part is a book, or a part of it.
+type part struct {
 	Book    string `arg:"" help:"Id of the book."`
 	Chapter string `help:"This chapter of it only."`
 	Scene   string `help:"This scene of the chapter only."`
-	Stage   string `help:"This stage only: audio, image or video."`
-	Force   bool   `help:"Replace a dispatch of an older request. It bypasses no backoff."`
+}
+
+func (p part) target() target { return target{Book: p.Book, Chapter: p.Chapter, Scene: p.Scene} }
+
+// askCmd is an explicit intent; the name of the command says which.
+type askCmd struct {
+	remote
+	part
+	Stage string `help:"This stage only: audio, image or video."`
+	Force bool   `help:"Replace a dispatch of an older request. It bypasses no backoff."`
 }
 
 // Run implements the command.
 func (c *askCmd) Run(e *env, command *kong.Context) error {
 	op, _, _ := strings.Cut(command.Command(), " ")
+	t := c.target()
+	t.Stage, t.Force = c.Stage, c.Force
+	return c.ask(e, op, t)
+}
+
+// ask sends an explicit intent and says what it did.
+func (c *remote) ask(e *env, op string, t target) error {
 	var did report
-	if err := c.call(e, http.MethodPost, "/control/"+op, target{c.Book, c.Chapter, c.Scene, c.Stage, c.Force}, &did); err != nil {
+	if err := c.call(e, http.MethodPost, "/control/"+op, t, &did); err != nil {
 		return err
 	}
-	fmt.Fprintf(e.stdout, "%s %s: %d stages, %d live dispatches ended\n", op, c.Book, did.Stages, len(did.Replaced))
+	fmt.Fprintf(e.stdout, "%s %s: %d stages, %d live dispatches ended\n", op, t.Book, did.Stages, len(did.Replaced))
+	return nil
+}
+
+type editCmd struct {
+	remote
+	part
+	Stage string   `help:"This stage only: audio, image or video."`
+	Units []string `placeholder:"ID" help:"Pictures of the scene that are to be made anew in any case (needs PostgreSQL). A comma in an id is written \\,."`
+}
+
+// Run implements the command.
+func (c *editCmd) Run(e *env) error {
+	t := c.target()
+	t.Stage, t.Units = c.Stage, c.Units
+	return c.ask(e, "edit", t)
+}
+
+type clearCmd struct {
+	Deferrals deferralsCmd `cmd:"" help:"End the backoff windows of a book, or of one scene: what waits is tried at the next tick."`
+}
+
+type deferralsCmd struct {
+	remote
+	part
+}
+
+// Run implements the command.
+func (c *deferralsCmd) Run(e *env) error {
+	var did cleared
+	if err := c.call(e, http.MethodPost, "/control/clear-deferrals", c.target(), &did); err != nil {
+		return err
+	}
+	fmt.Fprintf(e.stdout, "clear deferrals %s: %d were open\n", c.Book, did.Cleared)
+	return nil
+}
+
+type reconcileCmd struct {
+	remote
+	Force bool `help:"Also make again most of what is ready: its artifacts are gone, and you know why."`
+}
+
+// Run implements the command.
+func (c *reconcileCmd) Run(e *env) error {
+	var did passReport
+	if err := c.call(e, http.MethodPost, "/control/reconcile", passOrder{c.Force}, &did); err != nil {
+		return err
+	}
+	fmt.Fprintf(e.stdout, "reconcile: %d scenes, %d live dispatches, %d ready stages looked at; %d results fed, %d dispatches adopted, %d lost, %d slots released, %d purged, %d stages restored, %d moot, %d withheld, %d errors\n",
+		did.Scenes, did.Live, did.Proved, did.Fed, did.Adopted, did.Lost, did.Released, did.Purged, did.Restored, did.Moot, did.Withheld, did.Errors)
 	return nil
 }
 

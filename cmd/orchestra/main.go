@@ -39,12 +39,15 @@ type cli struct {
 	Migrate migrateCmd `cmd:"" help:"Bring the schema of the PostgreSQL store up to date."`
 	Hub     hubCmd     `cmd:"" help:"Run a job hub and its workers on loopback, to try the engine on one machine."`
 
-	Request    askCmd    `cmd:"" help:"Ask a replica for what a book, or a part of it, still lacks."`
-	Regenerate askCmd    `cmd:"" help:"Ask for all of it anew."`
-	Reset      askCmd    `cmd:"" help:"Put it back to its beginning, and ask for it."`
-	Cancel     askCmd    `cmd:"" help:"Stop all work on it."`
-	Delete     askCmd    `cmd:"" help:"Forget it."`
-	Status     statusCmd `cmd:"" help:"Say where the stages of a book are."`
+	Request    askCmd       `cmd:"" help:"Ask a replica for what a book, or a part of it, still lacks."`
+	Regenerate askCmd       `cmd:"" help:"Ask for all of it anew."`
+	Reset      askCmd       `cmd:"" help:"Put it back to its beginning, and ask for it."`
+	Edit       editCmd      `cmd:"" help:"Say that its content has changed, and ask for what it lacks now."`
+	Cancel     askCmd       `cmd:"" help:"Stop all work on it."`
+	Delete     askCmd       `cmd:"" help:"Forget it."`
+	Status     statusCmd    `cmd:"" help:"Say where the stages of a book are."`
+	Clear      clearCmd     `cmd:"" help:"Clear what keeps it from being tried."`
+	Reconcile  reconcileCmd `cmd:"" help:"Make a reconcile pass now."`
 }
 
 const description = `The engine that turns book scenes into media jobs on GPU workers.

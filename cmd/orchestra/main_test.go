@@ -101,6 +101,28 @@ func (d *daemon) ended(t *testing.T) {
 	}
 }
 
+// gate is an address that leads to a daemon which starts later.
+type gate struct {
+	url      string
+	listener net.Listener
+	server   http.Server
+}
+
+func openGate(t *testing.T) *gate {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	g := &gate{url: "http://" + listener.Addr().String(), listener: listener}
+	t.Cleanup(func() { _ = g.server.Close() })
+	return g
+}
+
+func (g *gate) leadTo(d *daemon) {
+	g.server.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, d.url+r.URL.Path, http.StatusTemporaryRedirect)
+	})
+	go func() { _ = g.server.Serve(g.listener) }()
+}
+
 func get(t *testing.T, url string) (int, string) {
 	resp, err := http.Get(url)
 	require.NoError(t, err)
@@ -113,12 +135,12 @@ func get(t *testing.T, url string) (int, string) {
 func TestHelp(t *testing.T) {
 	status, out, _ := command("--help")
 	require.Zero(t, status)
-	for _, word := range []string{"serve", "migrate", "hub", "request", "cancel", "status", "ORCHESTRA_HUB_KEY"} {
+	for _, word := range []string{"serve", "migrate", "hub", "request", "edit", "cancel", "status", "clear deferrals", "reconcile", "ORCHESTRA_HUB_KEY"} {
 		require.Contains(t, out, word)
 	}
 	status, out, _ = command("serve", "--help")
 	require.Zero(t, status)
-	for _, variable := range []string{"REDIS_URL", "PG_DSN", "HUB_URL", "HUB_KEY", "ARTIFACTS", "BOOKS", "SLOTS", "LAYERS"} {
+	for _, variable := range []string{"REDIS_URL", "PG_DSN", "HUB_URL", "HUB_KEY", "ARTIFACTS", "BOOKS", "SLOTS", "LAYERS", "WINDOW", "BREAKER_TRIP", "BREAKER_COOLDOWN", "JOB_TIMEOUT"} {
 		require.Contains(t, out, "$ORCHESTRA_"+variable)
 	}
 	status, _, err := command("serve", "--nonsense")
@@ -159,6 +181,11 @@ func TestWrongSettings(t *testing.T) {
 		{"LAYERS", "text", `no stage "text"`},
 		{"TICK", "1ns", "too short"},
 		{"RETRY_BUDGET", "0", "at least 1"},
+		{"WINDOW", "-1", "at least 0"},
+		{"BREAKER_TRIP", "0", "at least 1"},
+		{"BREAKER_COOLDOWN", "1ms", "too short"},
+		{"JOB_TIMEOUT", "audio=1ms", "D at least 1s"},
+		{"JOB_TIMEOUT", "text=1h", "STAGE=D"},
 		{"LISTEN", "8080", "HOST:PORT"},
 	} {
 		t.Run(test.name+" "+test.says, func(t *testing.T) {
@@ -212,16 +239,11 @@ func TestLife(t *testing.T) {
 	t.Setenv("ORCHESTRA_BOOKS", books(t))
 	t.Setenv("ORCHESTRA_REDIS_URL", "redis://"+db.Addr())
 	t.Setenv("ORCHESTRA_TICK", "50ms")
-	engines := &http.Server{}
-	gate, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	hub := start(t, "hub", "--job-min=10ms", "--job-max=50ms", "--engines=http://"+gate.Addr().String())
+	engines := openGate(t)
+	hub := start(t, "hub", "--job-min=10ms", "--job-max=50ms", "--engines="+engines.url)
 	t.Setenv("ORCHESTRA_HUB_URL", hub.url)
 	a, b := start(t, "serve"), start(t, "serve", "--log-format=json", "--log-level=debug", "--layers=image,audio,video")
-	engines.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		http.Redirect(w, r, b.url+r.URL.Path, http.StatusTemporaryRedirect)
-	})
-	go func() { _ = engines.Serve(gate) }()
+	engines.leadTo(b)
 
 	status, body := get(t, a.url+"/readyz")
 	require.Equal(t, 200, status, body)
@@ -244,17 +266,18 @@ func TestLife(t *testing.T) {
 	status, _, errs = command("request", "b2", "--engine="+a.url)
 	require.Equal(t, exitFailure, status)
 	require.Contains(t, errs, "unknown_book")
-	status, body = get(t, b.url+"/metrics")
-	require.Equal(t, 200, status)
+	require.Eventually(t, func() bool { // at a tick, the scenes leave the index
+		status, body = get(t, b.url+"/metrics")
+		return status == 200 && strings.Contains(body, "orchestra_active_scenes 0\n")
+	}, 10*time.Second, 20*time.Millisecond)
 	require.Contains(t, body, "go_goroutines")
-	require.Contains(t, body, `orchestra_active_scenes 0`)
 	require.Contains(t, body, `orchestra_slots{stage="image"} 4`)
 	require.Contains(t, body, `orchestra_ticks_total{kind="done"}`)
 
 	a.ended(t)
 	b.ended(t)
 	hub.ended(t)
-	require.NoError(t, engines.Close())
+	require.NoError(t, engines.server.Close())
 	db.Close()
 	http.DefaultClient.CloseIdleConnections()
 	for _, d := range []*daemon{a, b, hub} {

@@ -6,14 +6,12 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"io/fs"
 	"maps"
 	"net/http"
 	"slices"
 	"sync/atomic"
 	"time"
 
-	"github.com/animastor/orchestra/engine"
 	"github.com/animastor/orchestra/engine/asset"
 	"github.com/animastor/orchestra/engine/keys"
 	"github.com/animastor/orchestra/engine/store"
@@ -22,19 +20,21 @@ import (
 
 const (
 	requestBytesMax = 1 << 20
-	answerAtMost    = 5 * time.Second // of a callback; what it leads to, such as a merge, goes on
+	answerAtMost    = 5 * time.Second // of a callback or pass; what it leads to, such as a merge, goes on
 )
 
 // routes are what a replica serves:
 //
-//	POST /callback         a job's result, from the hub (docs/hub.openapi.yaml)
-//	POST /control/{op}     Target -> engine.Report: request, regenerate, reset, cancel, delete
-//	GET  /control/status   ?book= -> [stageStatus]
-//	GET  /healthz          the process answers
-//	GET  /readyz           it can work: Redis, artifacts, ... answer, and it is not stopping
-//	GET  /metrics          for Prometheus
+//	POST /callback                  a job's result, from the hub (docs/hub.openapi.yaml)
+//	POST /control/{op}              target -> report: request, regenerate, reset, edit, cancel, delete
+//	POST /control/clear-deferrals   target -> cleared
+//	POST /control/reconcile         passOrder -> passReport
+//	GET  /control/status            ?book= -> [stageStatus]
+//	GET  /healthz                   the process answers
+//	GET  /readyz                    it can work: Redis, artifacts, ... answer, and it is not stopping
+//	GET  /metrics                   for Prometheus
 //
-// The first three need the key.
+// The first five need the key.
 type routes struct {
 	replica  *replica
 	key      string
@@ -51,6 +51,8 @@ func (s *routes) handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("POST /callback", s.guarded(s.callback))
 	mux.Handle("POST /control/{op}", s.guarded(s.control))
+	mux.Handle("POST /control/clear-deferrals", s.guarded(s.clearDeferrals))
+	mux.Handle("POST /control/reconcile", s.guarded(s.reconcile))
 	mux.Handle("GET /control/status", s.guarded(s.status))
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "ok\n") })
 	mux.HandleFunc("GET /readyz", s.ready)
@@ -102,7 +104,18 @@ func reply(w http.ResponseWriter, a answer) {
 
 // read decodes a body into v, or says what is wrong with it.
 func read(r *http.Request, v any) (bad answer, ok bool) {
-	err := json.NewDecoder(r.Body).Decode(v)
+	return decoded(json.NewDecoder(r.Body).Decode(v))
+}
+
+// readExactly is read for who must know every field: of an order to delete a book, a field
+// that was misspelt may be all that spares the rest of it.
+func readExactly(r *http.Request, v any) (bad answer, ok bool) {
+	decoder := json.NewDecoder(r.Body)
+	decoder.DisallowUnknownFields()
+	return decoded(decoder.Decode(v))
+}
+
+func decoded(err error) (bad answer, ok bool) {
 	if tooLong := (*http.MaxBytesError)(nil); errors.As(err, &tooLong) {
 		return no(http.StatusRequestEntityTooLarge, "too_long", err), false
 	}
@@ -122,21 +135,28 @@ func (s *routes) callback(r *http.Request) answer {
 	if err := checkResult(result); err != nil {
 		return no(http.StatusBadRequest, "bad_request", err)
 	}
-	done := make(chan error, 1)
-	s.replica.rt.Go(s.running, "callback", func(ctx context.Context) {
-		done <- s.replica.rt.Isolate(func() error { return s.replica.engine.Complete(ctx, result) })
-	})
-	late := time.NewTimer(answerAtMost)
-	defer late.Stop()
-	select {
-	case err := <-done:
+	return s.beside("callback", func(ctx context.Context) answer {
+		err := s.replica.rt.Isolate(func() error { return s.replica.engine.Complete(ctx, result) })
 		if err != nil {
 			observer{s.replica.log}.Observe(ports.Trouble{Scene: result.StageID().SceneID, Op: "complete", Err: err})
 			return no(http.StatusServiceUnavailable, "unavailable", errors.New("the engine could not take it; see its log"))
 		}
 		return answer{status: http.StatusNoContent}
+	}, "it is under way; ask again to hear how it ended")
+}
+
+// beside does something in a task of its own, and waits for its answer for a while: whoever
+// asked may go, and a replica that stops must not wait for it for long.
+func (s *routes) beside(name string, do func(context.Context) answer, notYet string) answer {
+	done := make(chan answer, 1)
+	s.replica.rt.Go(s.running, name, func(ctx context.Context) { done <- do(ctx) })
+	late := time.NewTimer(answerAtMost)
+	defer late.Stop()
+	select {
+	case a := <-done:
+		return a
 	case <-late.C:
-		return no(http.StatusServiceUnavailable, "not_yet", errors.New("it is under way; ask again to hear how it ended"))
+		return no(http.StatusServiceUnavailable, "not_yet", errors.New(notYet))
 	}
 }
 
@@ -161,50 +181,6 @@ func checkResult(r ports.JobResult) error {
 	return nil
 }
 
-// target is the body of a control request, as engine.Target.
-type target struct {
-	Book    string `json:"book"`
-	Chapter string `json:"chapter,omitempty"`
-	Scene   string `json:"scene,omitempty"`
-	Stage   string `json:"stage,omitempty"`
-	Force   bool   `json:"force,omitempty"`
-}
-
-// report is the answer to it, as engine.Report.
-type report struct {
-	Stages   int      `json:"stages"`
-	Replaced []string `json:"replaced"`
-	Cleared  int      `json:"cleared"`
-}
-
-// control applies an explicit intent. It is for who has the key of the hub: there is no
-// other in a system of this size.
-func (s *routes) control(r *http.Request) answer {
-	e := s.replica.engine
-	do, ok := map[string]func(context.Context, engine.Target) (engine.Report, error){
-		"request": e.Request, "regenerate": e.Regenerate, "reset": e.Reset, "cancel": e.Cancel, "delete": e.Delete,
-	}[r.PathValue("op")]
-	if !ok {
-		return no(http.StatusNotFound, "unknown_op", nil)
-	}
-	var t target
-	if bad, ok := read(r, &t); !ok {
-		return bad
-	}
-	// A sweep at the hub that has to be repeated goes on after the answer.
-	did, err := do(s.running, engine.Target(t))
-	var id *asset.IDError
-	switch {
-	case errors.As(err, &id):
-		return no(http.StatusBadRequest, "bad_request", err)
-	case errors.Is(err, fs.ErrNotExist):
-		return no(http.StatusNotFound, "unknown_book", err)
-	case err != nil:
-		return no(http.StatusServiceUnavailable, "failed", err)
-	}
-	return answer{http.StatusOK, report{did.Stages, append([]string{}, did.Replaced...), did.Swept.Cleared}}
-}
-
 // stageStatus is where one stage is.
 type stageStatus struct {
 	Chapter string `json:"chapter"`
@@ -221,11 +197,8 @@ func (s stageStatus) Done() bool { return asset.Done(asset.State(s.State), true)
 // status lists the stages of a book that were asked for.
 func (s *routes) status(r *http.Request) answer {
 	views, err := s.replica.status(r.Context(), r.URL.Query().Get("book"))
-	if id := (*asset.IDError)(nil); errors.As(err, &id) {
-		return no(http.StatusBadRequest, "bad_request", err)
-	}
 	if err != nil {
-		return no(http.StatusServiceUnavailable, "failed", err)
+		return refusal(err)
 	}
 	list := []stageStatus{}
 	for _, v := range views {

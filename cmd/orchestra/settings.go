@@ -8,7 +8,6 @@ import (
 	"net/url"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -66,13 +65,17 @@ type settings struct {
 	Artifacts string `env:"ORCHESTRA_ARTIFACTS" placeholder:"DIR" help:"Directory of artifacts that the workers write to. It must exist."`
 	Books     string `env:"ORCHESTRA_BOOKS" placeholder:"DIR" help:"Directory of book manifests, one JSON file a book (docs/running.md)."`
 
-	MergeCommand string         `env:"ORCHESTRA_MERGE_COMMAND" placeholder:"PROGRAM" help:"Program that merges media: it is given the file to write, and the parts. Without it the bytes are concatenated, which suits MP3 and no MP4."`
-	Layers       []string       `env:"ORCHESTRA_LAYERS" default:"audio,image,video" placeholder:"STAGE" help:"Stages that may be generated at all (${default})."`
-	Slots        map[string]int `env:"ORCHESTRA_SLOTS" mapsep:"," placeholder:"STAGE=N" help:"Dispatches of a stage that may be live at once, over all replicas (audio=8,image=4,video=2)."`
-	RetryBudget  int            `env:"ORCHESTRA_RETRY_BUDGET" default:"10" placeholder:"N" help:"Failures that a stage may have in stock (${default})."`
-	Tick         time.Duration  `env:"ORCHESTRA_TICK" default:"5s" help:"Time between two looks at the active scenes (${default})."`
-	Reconcile    time.Duration  `env:"ORCHESTRA_RECONCILE" default:"60s" help:"Time between two reconcile passes (${default})."`
-	HubTimeout   time.Duration  `env:"ORCHESTRA_HUB_TIMEOUT" default:"10s" help:"Deadline of each request to the hub (${default})."`
+	MergeCommand    string                   `env:"ORCHESTRA_MERGE_COMMAND" placeholder:"PROGRAM" help:"Program that merges media: it is given the file to write, and the parts. Without it the bytes are concatenated, which suits MP3 and no MP4."`
+	Layers          []string                 `env:"ORCHESTRA_LAYERS" default:"audio,image,video" placeholder:"STAGE" help:"Stages that may be generated at all (${default})."`
+	Slots           map[string]int           `env:"ORCHESTRA_SLOTS" mapsep:"," placeholder:"STAGE=N" help:"Dispatches of a stage that may be live at once, over all replicas (audio=8,image=4,video=2)."`
+	RetryBudget     int                      `env:"ORCHESTRA_RETRY_BUDGET" default:"10" placeholder:"N" help:"Failures that a stage may have in stock (${default})."`
+	Window          int                      `env:"ORCHESTRA_WINDOW" default:"0" placeholder:"N" help:"Scenes of a book that may be under way at once for what was asked of it; 0: all (${default})."`
+	BreakerTrip     int                      `env:"ORCHESTRA_BREAKER_TRIP" default:"5" placeholder:"N" help:"Failures of machinery within two minutes that open the circuit of a stage (${default})."`
+	BreakerCooldown time.Duration            `env:"ORCHESTRA_BREAKER_COOLDOWN" default:"60s" help:"Time that a circuit stays open before it is probed (${default})."`
+	JobTimeout      map[string]time.Duration `env:"ORCHESTRA_JOB_TIMEOUT" mapsep:"," placeholder:"STAGE=D" help:"A worker's time for one job; 5m more without progress, and it is lost (audio=10m,image=20m,video=60m)."`
+	Tick            time.Duration            `env:"ORCHESTRA_TICK" default:"5s" help:"Time between two looks at the active scenes (${default})."`
+	Reconcile       time.Duration            `env:"ORCHESTRA_RECONCILE" default:"60s" help:"Time between two reconcile passes (${default})."`
+	HubTimeout      time.Duration            `env:"ORCHESTRA_HUB_TIMEOUT" default:"10s" help:"Deadline of each request to the hub (${default})."`
 
 	LogFormat string `env:"ORCHESTRA_LOG_FORMAT" enum:"text,json" default:"text" help:"text or json (${default})."`
 	LogLevel  string `env:"ORCHESTRA_LOG_LEVEL" enum:"debug,info,warn,error" default:"info" help:"debug, info, warn or error (${default})."`
@@ -89,31 +92,48 @@ func (s *settings) check() error {
 	}
 	for flag, dir := range map[string]string{"artifacts": s.Artifacts, "books": s.Books} {
 		if dir == "" {
-			errs = append(errs, &settingError{flag, "ORCHESTRA_" + strings.ToUpper(flag), "is empty; name a directory", nil})
+			errs = append(errs, &settingError{flag, variable(flag), "is empty; name a directory", nil})
 		}
+	}
+	return errors.Join(append(errs, s.checkLimits()...)...)
+}
+
+// checkLimits finds every limit that none can be.
+func (s *settings) checkLimits() (errs []error) {
+	wrong := func(flag, problem string, args ...any) {
+		errs = append(errs, &settingError{flag, variable(flag), fmt.Sprintf(problem, args...), nil})
 	}
 	for _, layer := range s.Layers {
 		if !asset.ValidStage(layer) {
-			errs = append(errs, &settingError{"layers", "ORCHESTRA_LAYERS", fmt.Sprintf("there is no stage %q, only %v", layer, asset.Stages()), nil})
+			wrong("layers", "there is no stage %q, only %v", layer, asset.Stages())
 		}
 	}
 	for stage, n := range s.Slots {
 		if !asset.ValidStage(stage) || n < 1 {
-			errs = append(errs, &settingError{"slots", "ORCHESTRA_SLOTS", fmt.Sprintf("%s=%d; write STAGE=N for stages of %v, N at least 1", stage, n, asset.Stages()), nil})
+			wrong("slots", "%s=%d; write STAGE=N for stages of %v, N at least 1", stage, n, asset.Stages())
 		}
 	}
-	for _, d := range []struct {
-		flag  string
-		value time.Duration
-	}{{"tick", s.Tick}, {"reconcile", s.Reconcile}, {"hub-timeout", s.HubTimeout}} {
-		if d.value < 10*time.Millisecond {
-			errs = append(errs, &settingError{d.flag, "ORCHESTRA_" + strings.ToUpper(strings.ReplaceAll(d.flag, "-", "_")), d.value.String() + " is too short", nil})
+	for stage, d := range s.JobTimeout {
+		if !asset.ValidStage(stage) || d < time.Second {
+			wrong("job-timeout", "%s=%s; write STAGE=D for stages of %v, D at least 1s", stage, d, asset.Stages())
 		}
 	}
-	if s.RetryBudget < 1 {
-		errs = append(errs, &settingError{"retry-budget", "ORCHESTRA_RETRY_BUDGET", strconv.Itoa(s.RetryBudget) + "; it is at least 1", nil})
+	for flag, d := range map[string]time.Duration{"tick": s.Tick, "reconcile": s.Reconcile, "hub-timeout": s.HubTimeout, "breaker-cooldown": s.BreakerCooldown} {
+		if d < 10*time.Millisecond {
+			wrong(flag, "%s is too short", d)
+		}
 	}
-	return errors.Join(errs...)
+	for flag, n := range map[string]struct{ is, least int }{"retry-budget": {s.RetryBudget, 1}, "breaker-trip": {s.BreakerTrip, 1}, "window": {s.Window, 0}} {
+		if n.is < n.least {
+			wrong(flag, "%d; it is at least %d", n.is, n.least)
+		}
+	}
+	return errs
+}
+
+// variable is the environment variable of a flag.
+func variable(flag string) string {
+	return "ORCHESTRA_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
 }
 
 func checkURL(text string) error {
@@ -199,12 +219,16 @@ func (s *settings) books() (*bookdir.Dir, error) {
 
 // config is what the engine is told of its limits.
 func (s *settings) config() engine.Config {
-	c := engine.Config{Tick: s.Tick, Reconcile: s.Reconcile, Outbox: s.Tick, Profiles: map[string]asset.Profile{}}
+	c := engine.Config{Tick: s.Tick, Reconcile: s.Reconcile, Outbox: s.Tick, Window: s.Window, Profiles: map[string]asset.Profile{}}
 	for _, p := range asset.Profiles() {
 		if n, ok := s.Slots[p.Stage]; ok {
 			p.Slots = n
 		}
+		if d, ok := s.JobTimeout[p.Stage]; ok {
+			p = p.WithJobTimeout(d)
+		}
 		p.RetryBudget = s.RetryBudget
+		p.Breaker.Trip, p.Breaker.CoolDown = s.BreakerTrip, s.BreakerCooldown
 		c.Profiles[p.Stage] = p
 	}
 	return c

@@ -46,17 +46,21 @@ var profiles = []Profile{
 // profile adds what the stages share.
 func profile(stage string, slots int, lease, jobTimeout time.Duration) Profile {
 	return Profile{
-		Stage:            stage,
-		Slots:            slots,
-		Lease:            lease,
-		RenewedLease:     lease + 180*time.Second,
-		RenewEvery:       30 * time.Second,
-		JobTimeout:       jobTimeout,
-		ProgressDeadline: jobTimeout + 5*time.Minute,
-		RetryBudget:      10,
-		RefillEvery:      6 * time.Minute,
-		Breaker:          guard.Published(),
-	}
+		Stage:        stage,
+		Slots:        slots,
+		Lease:        lease,
+		RenewedLease: lease + 180*time.Second,
+		RenewEvery:   30 * time.Second,
+		RetryBudget:  10,
+		RefillEvery:  6 * time.Minute,
+		Breaker:      guard.Published(),
+	}.WithJobTimeout(jobTimeout)
+}
+
+// WithJobTimeout is the profile with another time for one job, and what follows from it.
+func (p Profile) WithJobTimeout(d time.Duration) Profile {
+	p.JobTimeout, p.ProgressDeadline = d, d+5*time.Minute
+	return p
 }
 
 // Profiles returns the profile of each stage, in the order of Stages.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/animastor/orchestra/engine/asset"
@@ -34,6 +35,9 @@ var ErrLockLost = errors.New("pass_lock_lost: the pass slept past its lock; the 
 // made none of them again; Force does.
 var ErrPassSuspicious = errors.New("pass_suspicious: most of what is ready seems to lack its artifacts; it is made again when three passes in a row say so, or when one is forced")
 
+// ErrPassSkipped is what Pass returns if another pass is under way: nothing was looked at.
+var ErrPassSkipped = errors.New("pass_skipped: another pass is under way; the next one looks")
+
 // IncompleteError says which source could not be read. It wraps ErrPassIncomplete
 // and the first answer that failed.
 type IncompleteError struct {
@@ -54,6 +58,7 @@ type Reconciler struct {
 	stages  []string
 	window  *window.Window
 	token   string
+	busy    atomic.Bool // a pass is under way here; what follows is its own
 	number  int64
 	indexed time.Time // the last check of the index, by Redis' clock; at the first pass of a process, too
 
@@ -75,6 +80,10 @@ func (r *Reconciler) Pass(ctx context.Context) (ports.Reconciled, error) { retur
 func (r *Reconciler) Force(ctx context.Context) (ports.Reconciled, error) { return r.pass(ctx, true) }
 
 func (r *Reconciler) pass(ctx context.Context, forced bool) (ports.Reconciled, error) {
+	if !r.busy.CompareAndSwap(false, true) { // the lock is of the process, and keeps off the others
+		return ports.Reconciled{}, ErrPassSkipped
+	}
+	defer r.busy.Store(false)
 	r.number++
 	p := &pass{r: r, d: r.d, forced: forced, answers: map[string][]ports.JobStatus{}}
 	err := p.run(ctx)
@@ -92,6 +101,9 @@ func (r *Reconciler) pass(ctx context.Context, forced bool) (ports.Reconciled, e
 		r.d.Observer.Observe(ports.Trouble{Op: "reconcile", Err: err})
 	}
 	r.d.Observer.Observe(e)
+	if err == nil && p.skipped {
+		err = ErrPassSkipped
+	}
 	return p.report, err
 }
 

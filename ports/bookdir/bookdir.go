@@ -6,8 +6,14 @@
 //	             "segments": 2, "units": ["u1", "u2"], "groups": [{"id": "g1", "units": ["u1", "u2"]}]}]}
 //
 // The file of a book is named by its id, percent-encoded as one component of a URL, and
-// `.json`: b1.json, a%2Fb.json. Scenes stand in reading order. Whoever edits a scene raises
-// its version; whoever writes a manifest replaces the file (write another, rename it).
+// `.json`: b1.json, a%2Fb.json. Scenes stand in reading order. A unit may be an object, and
+// the segments a list of them, which say more:
+//
+//	"units": ["u1", {"id": "u2", "version": 2, "characters": 140}],
+//	"segments": [{"unit": "u1"}, {"unit": "u2", "version": 2}]
+//
+// Whoever edits a scene raises its version, and writes it to what is not what it was; whoever
+// writes a manifest replaces the file (write another, rename it).
 //
 // Invariants:
 //   - Nothing is kept in memory: the next call sees a new manifest.
@@ -25,7 +31,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -52,27 +57,6 @@ func New(o Options) *Dir { return &Dir{o} }
 
 // ErrManifest says that a manifest could be read and makes no sense.
 var ErrManifest = errors.New("bookdir: bad manifest")
-
-type manifest struct {
-	ID        string  `json:"id"`
-	Workspace string  `json:"workspace"`
-	Scenes    []scene `json:"scenes"`
-}
-
-type scene struct {
-	Chapter  string   `json:"chapter"`
-	Scene    string   `json:"scene"`
-	Version  int64    `json:"version"`
-	Layers   []string `json:"layers"`
-	Segments int      `json:"segments"`
-	Units    []string `json:"units"`
-	Groups   []group  `json:"groups"`
-}
-
-type group struct {
-	ID    string   `json:"id"`
-	Units []string `json:"units"`
-}
 
 // Scene implements ports.Content.
 func (d *Dir) Scene(_ context.Context, id ports.SceneID) (ports.Scene, error) {
@@ -111,35 +95,16 @@ func (d *Dir) scene(m manifest, s scene) ports.Scene {
 			out.Layers[layer] = true
 		}
 	}
-	for n := range s.Segments {
-		out.Segments = append(out.Segments, ports.Unit{ID: d.o.Chunk(n + 1)})
+	for n, segment := range s.Segments {
+		out.Segments = append(out.Segments, ports.Unit{ID: d.o.Chunk(n + 1), Version: segment.Version, Unit: segment.Unit})
 	}
 	for _, u := range s.Units {
-		out.Units = append(out.Units, ports.Unit{ID: u})
+		out.Units = append(out.Units, ports.Unit{ID: u.ID, Version: u.Version, TextLen: u.Characters})
 	}
 	for _, g := range s.Groups {
 		out.Groups = append(out.Groups, ports.VideoGroup{ID: g.ID, Units: g.Units})
 	}
 	return out
-}
-
-// Manifest is the text of a manifest that reads as these scenes, which are of one book and
-// none less than all of it.
-func Manifest(scenes []ports.Scene) ([]byte, error) {
-	m := manifest{}
-	for _, s := range scenes {
-		m.ID, m.Workspace = s.Book, s.Workspace
-		out := scene{Chapter: s.Chapter, Scene: s.Scene, Version: s.Version, Segments: len(s.Segments),
-			Layers: slices.Sorted(maps.Keys(s.Layers))}
-		for _, u := range s.Units {
-			out.Units = append(out.Units, u.ID)
-		}
-		for _, g := range s.Groups {
-			out.Groups = append(out.Groups, group(g))
-		}
-		m.Scenes = append(m.Scenes, out)
-	}
-	return json.MarshalIndent(m, "", "  ")
 }
 
 // FileName is the name of a book's manifest within the directory.
@@ -163,66 +128,4 @@ func (d *Dir) read(book string) (m manifest, err error) {
 		return m, fmt.Errorf("%w: %s: %s", ErrManifest, path, why)
 	}
 	return m, nil
-}
-
-// wrong says what is wrong with a manifest, or "".
-func (d *Dir) wrong(m manifest, book string) string {
-	if m.ID != book {
-		return fmt.Sprintf("its id is %q, and its name says %q", m.ID, book)
-	}
-	seen := map[ports.SceneID]bool{}
-	for _, s := range m.Scenes {
-		id := ports.SceneID{Book: book, Chapter: s.Chapter, Scene: s.Scene}
-		switch {
-		case s.Chapter == "" || s.Scene == "":
-			return "a scene lacks chapter or scene"
-		case seen[id]:
-			return "scene " + id.String() + " stands twice"
-		case s.Version < 1:
-			return "scene " + id.String() + " has no version; write 1 for the first"
-		case s.Segments < 0:
-			return "scene " + id.String() + " has fewer than 0 segments"
-		}
-		seen[id] = true
-		if why := d.wrongParts(s); why != "" {
-			return "scene " + id.String() + ": " + why
-		}
-	}
-	return ""
-}
-
-func (d *Dir) wrongParts(s scene) string {
-	for _, layer := range s.Layers {
-		if !slices.Contains(d.o.Stages, layer) {
-			return fmt.Sprintf("there is no layer %q, only %v", layer, d.o.Stages)
-		}
-	}
-	if id, twice := repeated(s.Units); twice {
-		return fmt.Sprintf("unit %q is empty or stands twice", id)
-	}
-	var groups []string
-	for _, g := range s.Groups {
-		groups = append(groups, g.ID)
-		for _, u := range g.Units {
-			if !slices.Contains(s.Units, u) {
-				return fmt.Sprintf("group %q has unit %q, which the scene has not", g.ID, u)
-			}
-		}
-	}
-	if id, twice := repeated(groups); twice {
-		return fmt.Sprintf("group %q is empty or stands twice", id)
-	}
-	return ""
-}
-
-// repeated finds an id that is empty or not the first of its name.
-func repeated(ids []string) (string, bool) {
-	seen := map[string]bool{"": true}
-	for _, id := range ids {
-		if seen[id] {
-			return id, true
-		}
-		seen[id] = true
-	}
-	return "", false
 }

@@ -63,6 +63,16 @@ func TestUnknownIsNotAbsent(t *testing.T) {
 		`{"id":"b1","scenes":[{"chapter":"c","scene":"s","version":1,"layers":["text"]}]}`:                                 `no layer "text"`,
 		`{"id":"b1","scenes":[{"chapter":"c","scene":"s","version":1,"segments":-1}]}`:                                     "fewer than 0",
 		`{"id":"b1","scenes":[{"chapter":"c","scene":"s","version":1,"units":["u","u"]}]}`:                                 `unit "u" is empty or stands twice`,
+		`{"id":"b1","scenes":[{"chapter":"c","scene":"s","version":1,"segments":1000000000000}]}`:                          "is the most",
+		`{"id":"b1","scenes":[{"chapter":"c","scene":"s","version":1,"segments":"2"}]}`:                                    "cannot unmarshal",
+		`{"id":"b1","scenes":[{"chapter":"c","scene":"s","version":1,"segments":[{"unit":"u"}]}]}`:                         `segment 1 reads unit "u", which the scene has not`,
+		`{"id":"b1","scenes":[{"chapter":"c","scene":"s","version":1,"segments":[{"version":2}]}]}`:                        "segment 1: a version of 0 to that of the scene",
+		`{"id":"b1","scenes":[{"chapter":"c","scene":"s","version":1,"segments":[{"words":2}]}]}`:                          "unknown field",
+		`{"id":"b1","scenes":[{"chapter":"c","scene":"s","version":1,"units":[{"id":"u","version":2}]}]}`:                  "a version of 0 to that of the scene",
+		`{"id":"b1","scenes":[{"chapter":"c","scene":"s","version":1,"units":[{"id":"u","characters":-1}]}]}`:              "0 or more characters",
+		`{"id":"b1","scenes":[{"chapter":"c","scene":"s","version":1,"units":[{"id":"u","text":"x"}]}]}`:                   "unknown field",
+		`{"id":"b1","scenes":[{"chapter":"c","scene":"s","version":1,"units":[null]}]}`:                                    `unit "" is empty or stands twice`,
+		`{"id":"b1","scenes":[{"chapter":"c","scene":"s","version":1,"units":[7]}]}`:                                       "cannot unmarshal",
 		`{"id":"b1","scenes":[{"chapter":"c","scene":"s","version":1,"units":["u"],"groups":[{"id":"g","units":["v"]}]}]}`: `unit "v", which the scene has not`,
 		`{"id":"b1","scenes":[{"chapter":"c","scene":"s","version":1,"units":["u"],"groups":[{"id":"g"},{"id":"g"}]}]}`:    `group "g" is empty or stands twice`,
 	} {
@@ -78,15 +88,26 @@ func TestUnknownIsNotAbsent(t *testing.T) {
 	}
 }
 
-// TestManifestOf: what Manifest writes reads as it was.
+// TestManifestOf: what Manifest writes reads as it was, in the short form where that says it
+// all.
 func TestManifestOf(t *testing.T) {
 	dir, id := t.TempDir(), ports.SceneID{Book: "b:1", Chapter: "c", Scene: "s"}
 	want := ports.Scene{SceneID: id, Version: 2, Workspace: "w", Layers: map[string]bool{"image": true, "audio": true},
 		Units: []ports.Unit{{ID: "u1"}}, Segments: []ports.Unit{{ID: "0001"}}, Groups: []ports.VideoGroup{{ID: "g", Units: []string{"u1"}}}}
-	text, err := bookdir.Manifest([]ports.Scene{want})
+	short, err := bookdir.Manifest([]ports.Scene{want})
 	require.NoError(t, err)
-	write(t, dir, "b:1", string(text))
-	got, err := bookdir.New(options(dir)).Scene(context.Background(), id)
-	require.NoError(t, err)
-	require.Equal(t, want, got)
+	require.Contains(t, string(short), `"segments": 1,`)
+	require.NotContains(t, string(short), "characters")
+	for range 2 {
+		text, err := bookdir.Manifest([]ports.Scene{want})
+		require.NoError(t, err)
+		write(t, dir, "b:1", string(text))
+		got, err := bookdir.New(options(dir)).Scene(context.Background(), id)
+		require.NoError(t, err)
+		require.Equal(t, want, got)
+
+		// the second time, with all that there is to say
+		want.Units = append(want.Units, ports.Unit{ID: "u2", Version: 2, TextLen: 140})
+		want.Segments = append(want.Segments, ports.Unit{ID: "0002", Version: 1, Unit: "u2"})
+	}
 }

@@ -362,18 +362,13 @@ func (w *World) Reconcile(forced bool) {
 		if forced {
 			pass = e.ForceReconcile
 		}
-		report, err := pass(ctx)
-		switch {
-		case errors.Is(err, engine.ErrPassSuspicious):
+		_, err := pass(ctx)
+		if errors.Is(err, engine.ErrPassSuspicious) {
 			return nil // asked again it would agree with itself
-		case err == nil && report == (ports.Reconciled{}):
-			return errNoPass
 		}
 		return err
 	})
 }
-
-var errNoPass = errors.New("wire: another process held the pass lock, or there was nothing to look at")
 
 // ClearDeferrals clears the backoff windows of a book, or of one scene of it.
 func (w *World) ClearDeferrals(s ports.SceneID) {

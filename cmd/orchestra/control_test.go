@@ -1,0 +1,169 @@
+package main
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/alicebob/miniredis/v2"
+	"github.com/stretchr/testify/require"
+
+	"github.com/animastor/orchestra/engine/keys"
+)
+
+// rig is a replica with a hub that has a worker for audio, and none for pictures.
+type rig struct {
+	*daemon
+	db          *miniredis.Miniredis
+	books, tree string
+}
+
+func startRig(t *testing.T) *rig {
+	clean(t)
+	r := &rig{db: miniredis.RunT(t), books: t.TempDir(), tree: t.TempDir()}
+	r.write(t, 1)
+	t.Setenv("ORCHESTRA_HUB_KEY", secret)
+	t.Setenv("ORCHESTRA_ARTIFACTS", r.tree)
+	t.Setenv("ORCHESTRA_BOOKS", r.books)
+	t.Setenv("ORCHESTRA_REDIS_URL", "redis://"+r.db.Addr())
+	engines := openGate(t)
+	hub := start(t, "hub", "--workers=audio=1", "--job-min=10ms", "--job-max=50ms", "--engines="+engines.url)
+	r.daemon = start(t, "serve", "--tick=50ms", "--reconcile=1h", "--hub-url="+hub.url)
+	engines.leadTo(r.daemon)
+	t.Setenv("ORCHESTRA_ENGINE", r.url)
+	return r
+}
+
+// write writes the manifest; of a version above 1 the second segment is new.
+func (r *rig) write(t *testing.T, version int64) {
+	second := map[string]any{"unit": "u1"}
+	if version > 1 {
+		second["version"] = version
+	}
+	text, err := json.Marshal(map[string]any{"id": "b1", "scenes": []any{map[string]any{"chapter": "c1", "scene": "s1", "version": version,
+		"layers": []string{"audio", "image"}, "segments": []any{map[string]any{"unit": "u1"}, second}, "units": []string{"u1"}}}})
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(r.books, "b1.json"), text, 0o600))
+}
+
+// version is the content version that a file of the tree was made of.
+func (r *rig) version(t *testing.T, file string) int64 {
+	text, err := os.ReadFile(filepath.Join(r.tree, "b1/c1/s1", file+".json"))
+	require.NoError(t, err)
+	var d struct{ Version int64 }
+	require.NoError(t, json.Unmarshal(text, &d))
+	return d.Version
+}
+
+// says runs a client command that succeeds, until it says something.
+func says(t *testing.T, what string, args ...string) {
+	t.Helper()
+	var out, errs string
+	require.Eventually(t, func() bool {
+		var status int
+		status, out, errs = command(args...)
+		return status == exitOK && strings.Contains(out, what)
+	}, 20*time.Second, 20*time.Millisecond, "%s: %s %s", args, out, errs)
+}
+
+// fails runs a client command that the replica refuses.
+func fails(t *testing.T, why string, args ...string) {
+	t.Helper()
+	status, out, errs := command(args...)
+	require.Equal(t, exitFailure, status, "%s", out)
+	require.Contains(t, errs, why)
+}
+
+// TestEdit: the manifest has a new version of one segment; the edit makes that one and the
+// whole anew, and keeps the other.
+func TestEdit(t *testing.T) {
+	r := startRig(t)
+	says(t, "request b1: 1 stages", "request", "b1", "--stage=audio")
+	says(t, " ready", "status", "b1", "--wait=10s")
+	r.write(t, 2)
+	says(t, "edit b1: 1 stages, 0 live dispatches ended", "edit", "b1", "--chapter=c1", "--scene=s1")
+	require.Eventually(t, func() bool { return r.version(t, "audio.mp3") == 2 }, 20*time.Second, 20*time.Millisecond, r.last())
+	require.EqualValues(t, 1, r.version(t, "audio/0001.mp3"), "it was not edited")
+	require.EqualValues(t, 2, r.version(t, "audio/0002.mp3"))
+
+	fails(t, "400 Bad Request: bad_request", "edit", "b1", "--scene=s1")
+	fails(t, "they need their scene", "edit", "b1", "--units=u1")
+	fails(t, "no dirty marks", "edit", "b1", "--chapter=c1", "--scene=s1", "--units=u1")
+	r.ended(t)
+}
+
+// TestClearDeferrals: what nobody can take now waits, until its deferrals are cleared.
+func TestClearDeferrals(t *testing.T) {
+	r := startRig(t)
+	says(t, "clear deferrals b1: 0 were open", "clear", "deferrals", "b1")
+	says(t, "request b1: 1 stages", "request", "b1", "--stage=image")
+	says(t, "clear deferrals b1: 1 were open", "clear", "deferrals", "b1")
+	says(t, "clear deferrals b1: 1 were open", "clear", "deferrals", "b1", "--chapter=c1", "--scene=s1")
+	fails(t, "scene id", "clear", "deferrals", "b1", "--chapter=c1")
+	fails(t, "chapter id", "clear", "deferrals", "b1", "--scene=s1")
+	r.ended(t)
+}
+
+// TestReconcile: a pass on order says what it did, or why there was none.
+func TestReconcile(t *testing.T) {
+	r := startRig(t)
+	says(t, "request b1: 1 stages", "request", "b1", "--stage=audio")
+	says(t, " ready", "status", "b1", "--wait=10s")
+	require.NoError(t, os.Remove(filepath.Join(r.tree, "b1/c1/s1/audio.mp3")))
+	says(t, "1 stages restored", "reconcile")
+	says(t, " ready", "status", "b1", "--wait=10s")
+	require.FileExists(t, filepath.Join(r.tree, "b1/c1/s1/audio.mp3"))
+	says(t, "reconcile: 1 scenes", "reconcile", "--force")
+	require.NoError(t, r.db.Set(keys.CleanupLock(), "another|1"))
+	fails(t, "409 Conflict: skipped", "reconcile")
+	r.db.Del(keys.CleanupLock())
+	require.NoError(t, os.Remove(filepath.Join(r.tree, ".orchestra-tree")))
+	fails(t, "503 Service Unavailable: incomplete", "reconcile")
+	r.ended(t)
+}
+
+// TestControl: what a control route cannot make sense of is refused, and nothing is done.
+func TestControl(t *testing.T) {
+	r := startRig(t)
+	for _, test := range []struct {
+		route, body string
+		status      int
+		says        string
+	}{
+		{"request", `{"book":"b1","scen":"s1"}`, 400, "unknown field"},
+		{"delete", `{"book":"b1","units":["u1"]}`, 400, "units are of an edit"},
+		{"cancel", `{"book":"b1","scene":"s1"}`, 400, "a scene needs its chapter"},
+		{"request", `{"book":"b1","stage":"text"}`, 400, "no executor"},
+		{"request", `{"book":"b1","stage":"video"}`, 404, "nothing_enabled"},
+		{"request", `{"book":"b1","chapter":"c9"}`, 404, "nothing_enabled"},
+		{"edit", `{"book":"b1","chapter":"c1","scene":"s1","units":["a\u0000"]}`, 400, "holds a NUL"},
+		{"clear-deferrals", `{"book":""}`, 400, "book id"},
+		{"clear-deferrals", `{"book":"b1","stage":"image"}`, 400, "unknown field"},
+		{"reconcile", `{"forced":true}`, 400, "unknown field"},
+		{"reconcile", ``, 400, "EOF"},
+	} {
+		req, err := http.NewRequest(http.MethodPost, r.url+"/control/"+test.route, strings.NewReader(test.body))
+		require.NoError(t, err)
+		resp, err := http.DefaultClient.Do(req)
+		require.NoError(t, err)
+		require.NoError(t, resp.Body.Close())
+		require.Equal(t, 401, resp.StatusCode, test.route)
+		req.Body, err = req.GetBody()
+		require.NoError(t, err)
+		req.Header.Set("X-Api-Key", secret)
+		resp, err = http.DefaultClient.Do(req)
+		require.NoError(t, err)
+		text, err := io.ReadAll(resp.Body)
+		require.NoError(t, err)
+		require.NoError(t, resp.Body.Close())
+		require.Equal(t, test.status, resp.StatusCode, "%s %s: %s", test.route, test.body, text)
+		require.Contains(t, string(text), test.says)
+	}
+	require.Empty(t, r.db.Keys(), "what was refused leaves nothing")
+	r.ended(t)
+}
