@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -23,7 +24,7 @@ type rig struct {
 	books, tree string
 }
 
-func startRig(t *testing.T) *rig {
+func startRig(t *testing.T, flags ...string) *rig {
 	clean(t)
 	r := &rig{db: miniredis.RunT(t), books: t.TempDir(), tree: t.TempDir()}
 	r.write(t, 1)
@@ -33,7 +34,7 @@ func startRig(t *testing.T) *rig {
 	t.Setenv("ORCHESTRA_REDIS_URL", "redis://"+r.db.Addr())
 	engines := openGate(t)
 	hub := start(t, "hub", "--workers=audio=1", "--job-min=10ms", "--job-max=50ms", "--engines="+engines.url)
-	r.daemon = start(t, "serve", "--tick=50ms", "--reconcile=1h", "--hub-url="+hub.url)
+	r.daemon = start(t, append([]string{"serve", "--tick=50ms", "--reconcile=1h", "--hub-url=" + hub.url}, flags...)...)
 	engines.leadTo(r.daemon)
 	t.Setenv("ORCHESTRA_ENGINE", r.url)
 	return r
@@ -125,6 +126,32 @@ func TestReconcile(t *testing.T) {
 	require.NoError(t, os.Remove(filepath.Join(r.tree, ".orchestra-tree")))
 	fails(t, "503 Service Unavailable: incomplete", "reconcile")
 	r.ended(t)
+}
+
+// TestEvents: the host hears of a stage, of its scene and of the book, each with the key.
+func TestEvents(t *testing.T) {
+	kinds := make(chan string, 100)
+	host := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		var e struct{ Kind string }
+		if r.Header.Get("X-Api-Key") == secret && json.NewDecoder(r.Body).Decode(&e) == nil {
+			kinds <- e.Kind
+		}
+	}))
+	defer host.Close()
+	r := startRig(t, "--events-url="+host.URL+"/hook", "--layers=audio")
+	says(t, "request b1: 1 stages", "request", "b1")
+	var heard []string
+	for range 3 {
+		select {
+		case kind := <-kinds:
+			heard = append(heard, kind)
+		case <-time.After(20 * time.Second):
+			t.Fatal("only ", heard, r.last())
+		}
+	}
+	require.ElementsMatch(t, []string{"ready", "scene_ready", "generation_complete"}, heard)
+	r.ended(t)
+	require.NotContains(t, r.String(), secret)
 }
 
 // TestControl: what a control route cannot make sense of is refused, and nothing is done.

@@ -140,7 +140,7 @@ func TestHelp(t *testing.T) {
 	}
 	status, out, _ = command("serve", "--help")
 	require.Zero(t, status)
-	for _, variable := range []string{"REDIS_URL", "PG_DSN", "HUB_URL", "HUB_KEY", "ARTIFACTS", "BOOKS", "SLOTS", "LAYERS", "WINDOW", "BREAKER_TRIP", "BREAKER_COOLDOWN", "JOB_TIMEOUT"} {
+	for _, variable := range []string{"REDIS_URL", "PG_DSN", "HUB_URL", "HUB_KEY", "EVENTS_URL", "ARTIFACTS", "BOOKS", "SLOTS", "LAYERS", "WINDOW", "BREAKER_TRIP", "BREAKER_COOLDOWN", "JOB_TIMEOUT"} {
 		require.Contains(t, out, "$ORCHESTRA_"+variable)
 	}
 	status, _, err := command("serve", "--nonsense")
@@ -167,6 +167,8 @@ func TestWrongSettings(t *testing.T) {
 		{"REDIS_URL", "hunter2", "is no URL"},
 		{"HUB_URL", "http://user:hunter2@hub", "is no URL"},
 		{"HUB_URL", "hub:8081", "is no URL"},
+		{"EVENTS_URL", "http://user:hunter2@host", "is no URL"},
+		{"EVENTS_URL", "host:9000/hunter2", "is no URL"},
 		{"ARTIFACTS", "", "is empty"},
 		{"ARTIFACTS", file, "is no directory"},
 		{"ARTIFACTS", "/proc", "cannot be written"},

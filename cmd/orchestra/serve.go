@@ -16,6 +16,7 @@ import (
 	"github.com/animastor/orchestra/engine/store"
 	"github.com/animastor/orchestra/ports"
 	"github.com/animastor/orchestra/ports/artifactdir"
+	"github.com/animastor/orchestra/ports/httpconsumer"
 	"github.com/animastor/orchestra/ports/httphub"
 	"github.com/animastor/orchestra/ports/pgstore"
 )
@@ -47,7 +48,8 @@ type replica struct {
 	rt       *ports.System
 	redis    *redis.Client
 	pg       *pgstore.Store // nil: there is none
-	hub      http.Transport // the connections to the hub
+	hub      http.Transport // the connections to the hub,
+	consumer http.Transport // and to the consumer of result events
 	tree     *artifactdir.Tree
 	engine   *engine.Engine
 	view     *store.Store // for reading where a book is
@@ -80,20 +82,23 @@ func (c *serveCmd) replica(ctx context.Context, log *slog.Logger) (r *replica, e
 	if r.listener, err = net.Listen("tcp", c.Listen); err != nil {
 		return r, &settingError{"listen", "ORCHESTRA_LISTEN", "cannot listen", err}
 	}
-	cfg, published := c.config(), ports.Pointers(nil)
-	if r.pg != nil {
-		cfg.Versioned, published = true, r.pg
-	}
-	r.engine = engine.New(cfg, engine.Deps{
+	cfg := c.config()
+	deps := engine.Deps{
 		Runtime:   r.rt,
 		Redis:     r.redis,
 		Hub:       httphub.New(r.rt, httphub.Options{BaseURL: c.HubURL, APIKey: c.HubKey, Timeout: c.HubTimeout, Client: &http.Client{Transport: &r.hub}}),
 		Content:   books,
 		Artifacts: tree,
 		Media:     &artifactdir.Merger{Tree: tree, Command: c.MergeCommand},
-		Pointers:  published,
 		Observer:  observer{log},
-	})
+	}
+	if r.pg != nil {
+		cfg.Versioned, deps.Pointers = true, r.pg
+	}
+	if c.EventsURL != "" {
+		deps.Consumer = httpconsumer.New(r.rt, httpconsumer.Options{URL: c.EventsURL, APIKey: c.HubKey, Client: &http.Client{Transport: &r.consumer}})
+	}
+	r.engine = engine.New(cfg, deps)
 	r.view = store.New(r.redis)
 	r.routes = newRoutes(r, c.HubKey)
 	return r, nil
@@ -148,6 +153,7 @@ func (r *replica) close() {
 		_ = r.listener.Close() // a server that was shut down has closed it
 	}
 	r.hub.CloseIdleConnections()
+	r.consumer.CloseIdleConnections()
 	if r.pg != nil {
 		r.pg.Close()
 	}

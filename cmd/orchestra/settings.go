@@ -62,6 +62,7 @@ type settings struct {
 	RedisURL  string `name:"redis-url" env:"ORCHESTRA_REDIS_URL" default:"redis://127.0.0.1:6379/0" placeholder:"URL" help:"Redis, as redis://user:password@host:port/db (${default})."`
 	PGDSN     string `name:"pg-dsn" env:"ORCHESTRA_PG_DSN" placeholder:"DSN" help:"PostgreSQL store, as postgres://user:password@host/db; without it there is none."`
 	HubURL    string `name:"hub-url" env:"ORCHESTRA_HUB_URL" default:"http://127.0.0.1:8081" placeholder:"URL" help:"The job hub (${default}); docs/hub.openapi.yaml says what it must do."`
+	EventsURL string `name:"events-url" env:"ORCHESTRA_EVENTS_URL" placeholder:"URL" help:"Where result events are posted to, with the same secret (docs/running.md); without it nobody is told."`
 	Artifacts string `env:"ORCHESTRA_ARTIFACTS" placeholder:"DIR" help:"Directory of artifacts that the workers write to. It must exist."`
 	Books     string `env:"ORCHESTRA_BOOKS" placeholder:"DIR" help:"Directory of book manifests, one JSON file a book (docs/running.md)."`
 
@@ -83,7 +84,10 @@ type settings struct {
 
 // check finds every setting that cannot work whatever the world is like.
 func (s *settings) check() error {
-	errs := []error{s.key.check(), checkURL(s.HubURL)}
+	errs := []error{s.key.check(), checkURL("hub-url", s.HubURL)}
+	if s.EventsURL != "" {
+		errs = append(errs, checkURL("events-url", s.EventsURL))
+	}
 	if _, err := s.redisOptions(); err != nil {
 		errs = append(errs, err)
 	}
@@ -136,10 +140,10 @@ func variable(flag string) string {
 	return "ORCHESTRA_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
 }
 
-func checkURL(text string) error {
+func checkURL(flag, text string) error {
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil {
-		return &settingError{"hub-url", "ORCHESTRA_HUB_URL", "is no URL as http://host:port, without a password", nil}
+		return &settingError{flag, variable(flag), "is no URL as http://host:port, without a password", nil}
 	}
 	return nil
 }
