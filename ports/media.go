@@ -12,6 +12,18 @@ type Merge struct {
 	Parts []string // paths, in order; at least one
 }
 
+// Joined is how long parts of audio are one after the other, with and without the silence at
+// the end of the last one. If one of them was not measured, the whole was not (H-18).
+func Joined(parts []Artifact) (duration, trimmed time.Duration) {
+	for _, part := range parts {
+		if part.Duration <= 0 || part.Trimmed <= 0 {
+			return 0, 0
+		}
+		duration, trimmed = duration+part.Duration, duration+part.Trimmed
+	}
+	return duration, trimmed
+}
+
 // ErrMissingPart says that a part of a merge does not stand.
 var ErrMissingPart = errors.New("media: a part is missing")
 
@@ -41,8 +53,8 @@ type Timings interface {
 // Media puts files together.
 type Media interface {
 	// Merge makes the whole of its parts, under the whole's path: all of it or nothing,
-	// in place of what stood there, but never of a file of a higher generation. Asked
-	// again it does the same again. A merge may go on after the caller's deadline, so any
+	// in place of what stood there, but never of a file of a higher generation. It is as
+	// long as Joined says, but for silence that is cut off. Asked again it does the same again. A merge may go on after the caller's deadline, so any
 	// error but ErrMissingPart is ambiguous: look whether the whole stands.
 	Merge(ctx context.Context, m Merge) error
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -15,6 +16,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/animastor/orchestra/engine/keys"
+	"github.com/animastor/orchestra/ports"
+	"github.com/animastor/orchestra/ports/artifactdir"
 )
 
 // rig is a replica with a hub that has a worker for audio, and none for pictures.
@@ -24,7 +27,10 @@ type rig struct {
 	books, tree string
 }
 
-func startRig(t *testing.T, flags ...string) *rig {
+func startRig(t *testing.T, flags ...string) *rig { return startSlowRig(t, "10ms", flags...) }
+
+// startSlowRig is startRig with jobs that take a time.
+func startSlowRig(t *testing.T, job string, flags ...string) *rig {
 	clean(t)
 	r := &rig{db: miniredis.RunT(t), books: t.TempDir(), tree: t.TempDir()}
 	r.write(t, 1)
@@ -33,7 +39,7 @@ func startRig(t *testing.T, flags ...string) *rig {
 	t.Setenv("ORCHESTRA_BOOKS", r.books)
 	t.Setenv("ORCHESTRA_REDIS_URL", "redis://"+r.db.Addr())
 	engines := openGate(t)
-	hub := start(t, "hub", "--workers=audio=1", "--job-min=10ms", "--job-max=50ms", "--engines="+engines.url)
+	hub := start(t, "hub", "--workers=audio=1", "--job-min="+job, "--job-max="+job, "--engines="+engines.url)
 	r.daemon = start(t, append([]string{"serve", "--tick=50ms", "--reconcile=1h", "--hub-url=" + hub.url}, flags...)...)
 	engines.leadTo(r.daemon)
 	t.Setenv("ORCHESTRA_ENGINE", r.url)
@@ -52,13 +58,13 @@ func (r *rig) write(t *testing.T, version int64) {
 	require.NoError(t, os.WriteFile(filepath.Join(r.books, "b1.json"), text, 0o600))
 }
 
-// version is the content version that a file of the tree was made of.
-func (r *rig) version(t *testing.T, file string) int64 {
-	text, err := os.ReadFile(filepath.Join(r.tree, "b1/c1/s1", file+".json"))
+// stat is what stands in the tree.
+func (r *rig) stat(t *testing.T, file string) ports.Artifact {
+	tree, err := artifactdir.Open(r.tree)
 	require.NoError(t, err)
-	var d struct{ Version int64 }
-	require.NoError(t, json.Unmarshal(text, &d))
-	return d.Version
+	a, _, err := tree.Stat(context.Background(), "b1/c1/s1/"+file)
+	require.NoError(t, err)
+	return a
 }
 
 // says runs a client command that succeeds, until it says something.
@@ -88,13 +94,24 @@ func TestEdit(t *testing.T) {
 	says(t, " ready", "status", "b1", "--wait=10s")
 	r.write(t, 2)
 	says(t, "edit b1: 1 stages, 0 live dispatches ended", "edit", "b1", "--chapter=c1", "--scene=s1")
-	require.Eventually(t, func() bool { return r.version(t, "audio.mp3") == 2 }, 20*time.Second, 20*time.Millisecond, r.last())
-	require.EqualValues(t, 1, r.version(t, "audio/0001.mp3"), "it was not edited")
-	require.EqualValues(t, 2, r.version(t, "audio/0002.mp3"))
+	require.Eventually(t, func() bool { return r.stat(t, "audio.mp3").Version == 2 }, 20*time.Second, 20*time.Millisecond, r.last())
+	require.EqualValues(t, 1, r.stat(t, "audio/0001.mp3").Version, "it was not edited")
+	require.EqualValues(t, 2, r.stat(t, "audio/0002.mp3").Version)
 
 	fails(t, "400 Bad Request: bad_request", "edit", "b1", "--scene=s1")
 	fails(t, "they need their scene", "edit", "b1", "--units=u1")
 	fails(t, "no dirty marks", "edit", "b1", "--chapter=c1", "--scene=s1", "--units=u1")
+	r.ended(t)
+}
+
+// TestPlaceholder: silence stands in for the audio while it is made.
+func TestPlaceholder(t *testing.T) {
+	r := startSlowRig(t, "2s")
+	says(t, "request b1: 1 stages", "request", "b1", "--stage=audio")
+	require.Eventually(t, func() bool { return r.stat(t, "audio.mp3").Placeholder }, 10*time.Second, 20*time.Millisecond, r.last())
+	says(t, " ready", "status", "b1", "--wait=20s")
+	require.False(t, r.stat(t, "audio.mp3").Placeholder)
+	require.Equal(t, 6*time.Second, r.stat(t, "audio.mp3").Duration, "of two chunks")
 	r.ended(t)
 }
 

@@ -84,13 +84,14 @@ func (c *serveCmd) replica(ctx context.Context, log *slog.Logger) (r *replica, e
 	}
 	cfg := c.config()
 	deps := engine.Deps{
-		Runtime:   r.rt,
-		Redis:     r.redis,
-		Hub:       httphub.New(r.rt, httphub.Options{BaseURL: c.HubURL, APIKey: c.HubKey, Timeout: c.HubTimeout, Client: &http.Client{Transport: &r.hub}}),
-		Content:   books,
-		Artifacts: tree,
-		Media:     &artifactdir.Merger{Tree: tree, Command: c.MergeCommand},
-		Observer:  observer{log},
+		Runtime:      r.rt,
+		Redis:        r.redis,
+		Hub:          httphub.New(r.rt, httphub.Options{BaseURL: c.HubURL, APIKey: c.HubKey, Timeout: c.HubTimeout, Client: &http.Client{Transport: &r.hub}}),
+		Content:      books,
+		Artifacts:    tree,
+		Media:        &artifactdir.Merger{Tree: tree, Command: c.MergeCommand},
+		Placeholders: tree,
+		Observer:     observer{log},
 	}
 	if r.pg != nil {
 		cfg.Versioned, deps.Pointers = true, r.pg

@@ -51,18 +51,17 @@ func (m *Merger) merge(order ports.Merge, fx *sim.Fired) error {
 	}
 	whole := order.Whole
 	whole.Size = 0
-	for i, path := range order.Parts {
+	var parts []ports.Artifact
+	for _, path := range order.Parts {
 		part, stands := m.tree.Get(path)
 		if !stands || part.Size == 0 {
 			return fmt.Errorf("%w: %s", ports.ErrMissingPart, path)
 		}
 		whole.Size += part.Size
-		if i == len(order.Parts)-1 {
-			part.Duration = part.Trimmed // nothing comes after its silence
-		}
-		whole.Duration += part.Duration
+		parts = append(parts, part)
 	}
-	whole.Trimmed = whole.Duration
+	_, whole.Trimmed = ports.Joined(parts)
+	whole.Duration = whole.Trimmed // the silence at the end is cut off
 	if old, stands := m.tree.Get(whole.Path); stands && old.Generation > whole.Generation {
 		return errSuperseded
 	}

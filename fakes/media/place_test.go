@@ -10,8 +10,26 @@ import (
 	"github.com/animastor/orchestra/fakes/artifacts"
 	"github.com/animastor/orchestra/fakes/media"
 	"github.com/animastor/orchestra/ports"
+	"github.com/animastor/orchestra/ports/mediatest"
 	"github.com/animastor/orchestra/sim"
 )
+
+// TestCases: the rules that the directory of production keeps, too.
+func TestCases(t *testing.T) {
+	for _, c := range mediatest.Cases() {
+		t.Run(c.Name, func(t *testing.T) {
+			w := sim.New(sim.Options{Seed: 1})
+			defer w.Close()
+			tree := artifacts.New(w, nil)
+			m, p := media.New(w, tree), w.Process("e1")
+			p.Go(p.Context(), "case", func(ctx context.Context) {
+				require.NoError(t, c.Run(ctx, mediatest.Tree{Media: m, Placeholders: m, Artifacts: tree, Put: tree.Put}))
+			})
+			w.RunFor(time.Minute)
+			require.Empty(t, w.Failures())
+		})
+	}
+}
 
 // Silence goes where nothing stands, or an upload that was not finished; a merge takes its
 // place, and cuts the silence at the end of the last part.

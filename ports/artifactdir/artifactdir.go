@@ -1,9 +1,12 @@
 // Package artifactdir is the artifact tree as a directory, which the engine and the workers
-// share: ports.Artifacts, the upload that belongs to it, and ports.Media.
+// share: ports.Artifacts, the upload that belongs to it, ports.Media and ports.Placeholders.
 //
 // Beside each file stands its description, `{path}.json`:
 //
 //	{"generation": 1, "version": 3, "composition": "u1@1.3,u2@1.3"}
+//
+// That of audio says how long it is, as it was measured when it was made: "duration_ms", and
+// "trimmed_ms" without the silence at its end. What was not measured is left out.
 //
 // A file is written under another name first. Then, with the lock of the tree
 // held, its old description goes, it takes its place, and its description follows. So a
@@ -14,7 +17,8 @@
 //   - The tree is what holds `.orchestra-tree`, which is also its lock (flock). A directory
 //     without it, such as one that is not mounted, proves nothing: Unknown, and an error.
 //   - A whole file is there or it is not; a crash leaves no half of one in its place.
-//   - A merge never takes the place of a file of a higher generation.
+//   - A merge never takes the place of a file of a higher generation, nor silence that of
+//     any file, nor of one that cannot be read.
 //
 // Not for: building paths (engine/keys), deciding what a file proves (engine/stage).
 package artifactdir
@@ -30,6 +34,7 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/animastor/orchestra/ports"
 )
@@ -57,6 +62,19 @@ type description struct {
 	Version     int64  `json:"version"`
 	Placeholder bool   `json:"placeholder,omitempty"`
 	Composition string `json:"composition,omitempty"`
+	DurationMS  int64  `json:"duration_ms,omitempty"`
+	TrimmedMS   int64  `json:"trimmed_ms,omitempty"`
+}
+
+func describe(a ports.Artifact) description {
+	return description{a.Generation, a.Version, a.Placeholder, a.Composition, a.Duration.Milliseconds(), a.Trimmed.Milliseconds()}
+}
+
+// artifact is what is described, a file of a size.
+func (d description) artifact(path string, size int64) ports.Artifact {
+	ms := func(n int64) time.Duration { return time.Duration(n) * time.Millisecond }
+	return ports.Artifact{Path: path, Generation: d.Generation, Version: d.Version, Size: size, Placeholder: d.Placeholder,
+		Composition: d.Composition, Duration: ms(d.DurationMS), Trimmed: ms(d.TrimmedMS)}
 }
 
 // Open returns the tree of a directory that exists and can be written, and makes it a tree
@@ -143,8 +161,7 @@ func stat(path, file string) (ports.Artifact, ports.Presence, error) {
 	case info.Size() == 0:
 		return ports.Artifact{}, ports.Absent, nil
 	}
-	return ports.Artifact{Path: path, Generation: d.Generation, Version: d.Version, Size: info.Size(), Placeholder: d.Placeholder,
-		Composition: d.Composition}, ports.Present, nil
+	return d.artifact(path, info.Size()), ports.Present, nil
 }
 
 // Put uploads a file, whatever stands at its path. The size of a is not looked at.
@@ -152,11 +169,12 @@ func (t *Tree) Put(ctx context.Context, a ports.Artifact, content io.Reader) err
 	return t.put(ctx, a, func(w io.Writer) error {
 		_, err := io.Copy(w, content)
 		return err
-	}, func(ports.Artifact) error { return nil })
+	}, func(ports.Artifact, ports.Presence, error) error { return nil })
 }
 
-// put writes a file and lets it take its place, unless may says no to what stands there.
-func (t *Tree) put(ctx context.Context, a ports.Artifact, write func(io.Writer) error, may func(ports.Artifact) error) error {
+// put writes a file and lets it take its place, unless may says no to what stands there, as
+// Stat answers.
+func (t *Tree) put(ctx context.Context, a ports.Artifact, write func(io.Writer) error, may func(ports.Artifact, ports.Presence, error) error) error {
 	file, err := t.file(a.Path)
 	if err == nil {
 		err = t.Check()
@@ -167,7 +185,7 @@ func (t *Tree) put(ctx context.Context, a ports.Artifact, write func(io.Writer) 
 	if err != nil {
 		return fmt.Errorf("put %s: %w", a.Path, err)
 	}
-	text, err := json.Marshal(description{a.Generation, a.Version, a.Placeholder, a.Composition})
+	text, err := json.Marshal(describe(a))
 	if err != nil {
 		return fmt.Errorf("put %s: %w", a.Path, err)
 	}
@@ -191,12 +209,9 @@ func (t *Tree) put(ctx context.Context, a ports.Artifact, write func(io.Writer) 
 }
 
 // replace puts a file and its description in their place, while the tree is locked.
-func replace(path, file, content, about string, may func(ports.Artifact) error) error {
-	old, _, err := stat(path, file)
-	if err == nil { // one that cannot be read is replaced
-		if err := may(old); err != nil {
-			return err
-		}
+func replace(path, file, content, about string, may func(ports.Artifact, ports.Presence, error) error) error {
+	if err := may(stat(path, file)); err != nil {
+		return err
 	}
 	if err := os.Remove(file + descriptionSuffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err

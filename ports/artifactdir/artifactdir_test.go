@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -34,7 +35,8 @@ func TestPutAndStat(t *testing.T) {
 	_, presence, err := tree.Stat(ctx, path)
 	require.NoError(t, err)
 	require.Equal(t, ports.Absent, presence)
-	want := ports.Artifact{Path: path, Generation: 4, Version: 2, Size: 3, Placeholder: true, Composition: "u1@1.1"}
+	want := ports.Artifact{Path: path, Generation: 4, Version: 2, Size: 3, Placeholder: true, Composition: "u1@1.1",
+		Duration: 1500 * time.Millisecond, Trimmed: time.Millisecond}
 	require.NoError(t, tree.Put(ctx, want, strings.NewReader("png")))
 	got, presence, err := tree.Stat(ctx, path)
 	require.NoError(t, err)
@@ -104,13 +106,15 @@ func TestMerge(t *testing.T) {
 	put(t, tree, "b/2.mp3", 1, "two")
 	require.ErrorIs(t, m.Merge(ctx, order), ports.ErrMissingPart)
 	require.ErrorIs(t, m.Merge(ctx, ports.Merge{Whole: order.Whole}), ports.ErrMissingPart)
-	put(t, tree, "b/1.mp3", 1, "one ")
+	require.NoError(t, tree.Put(ctx, ports.Artifact{Path: "b/1.mp3", Duration: 3 * time.Second, Trimmed: 2 * time.Second}, strings.NewReader("one ")))
+	require.NoError(t, tree.Put(ctx, ports.Artifact{Path: "b/2.mp3", Duration: 3 * time.Second, Trimmed: 2 * time.Second}, strings.NewReader("two")))
 	for range 2 { // asked again it does the same again
 		require.NoError(t, m.Merge(ctx, order))
 		got, presence, err := tree.Stat(ctx, "b/audio.mp3")
 		require.NoError(t, err)
 		require.Equal(t, ports.Present, presence)
-		require.Equal(t, ports.Artifact{Path: "b/audio.mp3", Generation: 2, Version: 1, Size: 7, Composition: "1,2"}, got)
+		require.Equal(t, ports.Artifact{Path: "b/audio.mp3", Generation: 2, Version: 1, Size: 7, Composition: "1,2",
+			Duration: 6 * time.Second, Trimmed: 5 * time.Second}, got, "the bytes one after the other, the silence at the end, too")
 	}
 	text, err := os.ReadFile(filepath.Join(root, "b/audio.mp3"))
 	require.NoError(t, err)

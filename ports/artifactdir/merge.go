@@ -27,41 +27,43 @@ var _ ports.Media = (*Merger)(nil)
 
 // Merge implements ports.Media.
 func (m *Merger) Merge(ctx context.Context, order ports.Merge) error {
-	parts, err := m.parts(ctx, order.Parts)
+	whole := order.Whole
+	parts, files, err := m.parts(ctx, order.Parts)
 	if err == nil {
-		err = m.Tree.put(ctx, order.Whole, func(w io.Writer) error { return m.join(ctx, w, order.Whole.Path, parts) }, func(old ports.Artifact) error {
-			if old.Generation > order.Whole.Generation {
+		whole.Duration, whole.Trimmed = ports.Joined(parts)
+		err = m.Tree.put(ctx, whole, func(w io.Writer) error { return m.join(ctx, w, whole.Path, files) }, func(old ports.Artifact, _ ports.Presence, err error) error {
+			if err == nil && old.Generation > whole.Generation { // one that cannot be read is replaced
 				return ErrSuperseded
 			}
 			return nil
 		})
 	}
 	if err != nil {
-		return fmt.Errorf("merge %s: %w", order.Whole.Path, err)
+		return fmt.Errorf("merge %s: %w", whole.Path, err)
 	}
 	return nil
 }
 
-// parts are the files of the parts, which must all stand.
-func (m *Merger) parts(ctx context.Context, paths []string) (files []string, err error) {
+// parts are the parts and their files, which must all stand.
+func (m *Merger) parts(ctx context.Context, paths []string) (parts []ports.Artifact, files []string, err error) {
 	if len(paths) == 0 {
-		return nil, ports.ErrMissingPart
+		return nil, nil, ports.ErrMissingPart
 	}
 	for _, path := range paths {
-		_, presence, err := m.Tree.Stat(ctx, path)
+		part, presence, err := m.Tree.Stat(ctx, path)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if presence != ports.Present {
-			return nil, fmt.Errorf("%w: %s", ports.ErrMissingPart, path)
+			return nil, nil, fmt.Errorf("%w: %s", ports.ErrMissingPart, path)
 		}
 		file, err := m.Tree.file(path)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		files = append(files, file)
+		parts, files = append(parts, part), append(files, file)
 	}
-	return files, nil
+	return parts, files, nil
 }
 
 func (m *Merger) join(ctx context.Context, w io.Writer, path string, parts []string) error {
