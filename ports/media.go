@@ -3,6 +3,7 @@ package ports
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 )
 
@@ -42,11 +43,27 @@ type UnitTime struct {
 	Start, End time.Duration
 }
 
+// ValidateTimes checks times of units of a scene. The error is ErrInvalid.
+func (s SceneID) ValidateTimes(version int64, times []UnitTime) error {
+	if err := errors.Join(s.Validate(), ValidateNumber("version", version)); err != nil {
+		return err
+	}
+	for _, t := range times {
+		if err := ValidateID("unit", t.Unit); err != nil {
+			return err
+		}
+		if t.Start < 0 || t.End < t.Start {
+			return fmt.Errorf("%w: unit %s is shown from %s to %s", ErrInvalid, Quote(t.Unit), t.Start, t.End)
+		}
+	}
+	return nil
+}
+
 // Timings keeps when the pictures of scenes are shown.
 type Timings interface {
 	// SetTimes replaces the times of all units of a scene, at once, and touches nothing
-	// else of them (H-18). Times of an older content version than the scene has now are
-	// dropped, which is no error.
+	// else of them (H-18). Times of an older content version than the scene has now, as far
+	// as it knows, are dropped, which is no error. What makes no sense is ErrInvalid.
 	SetTimes(ctx context.Context, scene SceneID, version int64, times []UnitTime) error
 }
 

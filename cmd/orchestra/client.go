@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/alecthomas/kong"
+
+	"github.com/animastor/orchestra/ports"
 )
 
 // remote is a replica to talk to.
@@ -102,6 +104,28 @@ func (c *editCmd) Run(e *env) error {
 	t := c.target()
 	t.Stage, t.Units = c.Stage, c.Units
 	return c.ask(e, "edit", t)
+}
+
+type timesCmd struct {
+	remote
+	Book    string `arg:"" help:"Id of the book."`
+	Chapter string `required:"" help:"Chapter of the scene."`
+	Scene   string `required:"" help:"Scene of the chapter."`
+}
+
+// Run implements the command.
+func (c *timesCmd) Run(e *env) error {
+	var is sceneTimes
+	query := url.Values{"book": {c.Book}, "chapter": {c.Chapter}, "scene": {c.Scene}}
+	if err := c.call(e, http.MethodGet, "/control/times?"+query.Encode(), nil, &is); err != nil {
+		return err
+	}
+	w := tabwriter.NewWriter(e.stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
+	for _, t := range is.Times {
+		fmt.Fprintf(w, "%s\t%dms\t%dms\t\n", ports.Quote(t.Unit), t.StartMS, t.EndMS)
+	}
+	_ = w.Flush() // as with any print
+	return nil
 }
 
 type clearCmd struct {

@@ -71,6 +71,43 @@ func refusal(err error) answer {
 	return no(http.StatusServiceUnavailable, "failed", err)
 }
 
+// sceneTimes is when the pictures of a scene are shown, and of which content version that is.
+type sceneTimes struct {
+	Version int64      `json:"version"`
+	Times   []unitTime `json:"times"`
+}
+
+type unitTime struct {
+	Unit    string `json:"unit"`
+	StartMS int64  `json:"start_ms"` // from the beginning of the scene's audio
+	EndMS   int64  `json:"end_ms"`
+}
+
+var (
+	errNoStore = errors.New("times are kept in PostgreSQL, and this replica has none")
+	errNoTimes = errors.New("nobody has measured the audio of such a scene, or it has no pictures")
+)
+
+// times reads when the pictures of a scene are shown.
+func (s *routes) times(r *http.Request) answer {
+	if s.replica.pg == nil {
+		return no(http.StatusNotFound, "no_times", errNoStore)
+	}
+	q := r.URL.Query()
+	version, list, err := s.replica.pg.Times(r.Context(), ports.SceneID{Book: q.Get("book"), Chapter: q.Get("chapter"), Scene: q.Get("scene")})
+	switch {
+	case errors.Is(err, ports.ErrNoRow):
+		return no(http.StatusNotFound, "no_times", errNoTimes)
+	case err != nil:
+		return refusal(err)
+	}
+	answered := sceneTimes{Version: version}
+	for _, t := range list {
+		answered.Times = append(answered.Times, unitTime{t.Unit, t.Start.Milliseconds(), t.End.Milliseconds()})
+	}
+	return answer{http.StatusOK, answered}
+}
+
 // cleared is how many deferrals were open.
 type cleared struct {
 	Cleared int `json:"cleared"`

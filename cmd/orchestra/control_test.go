@@ -111,6 +111,7 @@ func TestPlaceholder(t *testing.T) {
 	require.Eventually(t, func() bool { return r.stat(t, "audio.mp3").Placeholder }, 10*time.Second, 20*time.Millisecond, r.last())
 	says(t, " ready", "status", "b1", "--wait=20s")
 	require.False(t, r.stat(t, "audio.mp3").Placeholder)
+	fails(t, "404 Not Found: no_times times are kept in PostgreSQL", "times", "b1", "--chapter=c1", "--scene=s1")
 	require.Equal(t, 6*time.Second, r.stat(t, "audio.mp3").Duration, "of two chunks")
 	r.ended(t)
 }
@@ -173,7 +174,7 @@ func TestEvents(t *testing.T) {
 
 // TestControl: what a control route cannot make sense of is refused, and nothing is done.
 func TestControl(t *testing.T) {
-	r := startRig(t)
+	r := startRig(t, "--tick=1h") // whose lock is no leaving
 	for _, test := range []struct {
 		route, body string
 		status      int

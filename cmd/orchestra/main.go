@@ -46,6 +46,7 @@ type cli struct {
 	Cancel     askCmd       `cmd:"" help:"Stop all work on it."`
 	Delete     askCmd       `cmd:"" help:"Forget it."`
 	Status     statusCmd    `cmd:"" help:"Say where the stages of a book are."`
+	Times      timesCmd     `cmd:"" help:"Say when the pictures of a scene are shown over its audio."`
 	Clear      clearCmd     `cmd:"" help:"Clear what keeps it from being tried."`
 	Reconcile  reconcileCmd `cmd:"" help:"Make a reconcile pass now."`
 }

@@ -135,7 +135,7 @@ func get(t *testing.T, url string) (int, string) {
 func TestHelp(t *testing.T) {
 	status, out, _ := command("--help")
 	require.Zero(t, status)
-	for _, word := range []string{"serve", "migrate", "hub", "request", "edit", "cancel", "status", "clear deferrals", "reconcile", "ORCHESTRA_HUB_KEY"} {
+	for _, word := range []string{"serve", "migrate", "hub", "request", "edit", "cancel", "status", "times", "clear deferrals", "reconcile", "ORCHESTRA_HUB_KEY"} {
 		require.Contains(t, out, word)
 	}
 	status, out, _ = command("serve", "--help")

@@ -30,11 +30,12 @@ const (
 //	POST /control/clear-deferrals   target -> cleared
 //	POST /control/reconcile         passOrder -> passReport
 //	GET  /control/status            ?book= -> [stageStatus]
+//	GET  /control/times             ?book= &chapter= &scene= -> sceneTimes
 //	GET  /healthz                   the process answers
 //	GET  /readyz                    it can work: Redis, artifacts, ... answer, and it is not stopping
 //	GET  /metrics                   for Prometheus
 //
-// The first five need the key.
+// The first six need the key.
 type routes struct {
 	replica  *replica
 	key      string
@@ -54,6 +55,7 @@ func (s *routes) handler() http.Handler {
 	mux.Handle("POST /control/clear-deferrals", s.guarded(s.clearDeferrals))
 	mux.Handle("POST /control/reconcile", s.guarded(s.reconcile))
 	mux.Handle("GET /control/status", s.guarded(s.status))
+	mux.Handle("GET /control/times", s.guarded(s.times))
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "ok\n") })
 	mux.HandleFunc("GET /readyz", s.ready)
 	mux.Handle("GET /metrics", s.metrics)

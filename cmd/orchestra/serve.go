@@ -94,7 +94,7 @@ func (c *serveCmd) replica(ctx context.Context, log *slog.Logger) (r *replica, e
 		Observer:     observer{log},
 	}
 	if r.pg != nil {
-		cfg.Versioned, deps.Pointers = true, r.pg
+		cfg.Versioned, deps.Pointers, deps.Timings = true, r.pg, r.pg
 	}
 	if c.EventsURL != "" {
 		deps.Consumer = httpconsumer.New(r.rt, httpconsumer.Options{URL: c.EventsURL, APIKey: c.HubKey, Client: &http.Client{Transport: &r.consumer}})

@@ -39,7 +39,10 @@ type Books struct {
 	order  []ports.SceneID
 }
 
-var _ ports.Content = (*Books)(nil)
+var (
+	_ ports.Content = (*Books)(nil)
+	_ ports.Timings = (*Books)(nil)
+)
 
 // New returns a content without books.
 func New(w *sim.World) *Books {
@@ -152,6 +155,9 @@ func (b *Books) Scenes(ctx context.Context, book, chapter string) ([]ports.Scene
 
 // SetTimes implements ports.Timings.
 func (b *Books) SetTimes(ctx context.Context, id ports.SceneID, version int64, times []ports.UnitTime) error {
+	if err := id.ValidateTimes(version, times); err != nil {
+		return fmt.Errorf("times of %s: %w", id, err)
+	}
 	_, err := b.call(ctx, "times", id.String(), func(bool) (any, error) {
 		if s, ok := b.Get(id); ok && s.Version == version {
 			b.times[id] = slices.Clone(times)

@@ -7,8 +7,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/animastor/orchestra/fakes"
 	"github.com/animastor/orchestra/fakes/content"
 	"github.com/animastor/orchestra/ports"
+	"github.com/animastor/orchestra/ports/pointerstest"
 	"github.com/animastor/orchestra/sim"
 )
 
@@ -107,6 +109,36 @@ func TestEffects(t *testing.T) {
 			})
 			require.Len(t, w.Fired(), 2)
 		})
+	}
+}
+
+// TestTimesCases: the rules of times, which PostgreSQL keeps, too.
+func TestTimesCases(t *testing.T) {
+	for _, c := range pointerstest.TimesCases() {
+		t.Run(c.Name, func(t *testing.T) {
+			w := sim.New(sim.Options{Seed: 1, Latency: map[string]sim.Latency{"content": {Min: 1, Max: time.Millisecond}}})
+			defer w.Close()
+			p, ended := w.Process("p"), false
+			p.Go(p.Context(), "case", func(ctx context.Context) {
+				require.NoError(t, c.Run(ctx, fakes.Runtime{Process: p}, times(content.New(w))))
+				ended = true
+			})
+			w.RunFor(time.Hour)
+			require.Empty(t, w.Failures())
+			require.True(t, ended)
+		})
+	}
+}
+
+func times(books *content.Books) pointerstest.Times {
+	return pointerstest.Times{
+		Timings: books,
+		Edit: func(id ports.SceneID, version int64) {
+			if s, ok := books.Get(id); !ok || s.Version < version {
+				books.Set(ports.Scene{SceneID: id, Version: version})
+			}
+		},
+		Read: func(_ context.Context, id ports.SceneID) ([]ports.UnitTime, error) { return books.Times(id), nil },
 	}
 }
 

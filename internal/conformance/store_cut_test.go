@@ -169,8 +169,16 @@ func TestStoreReadCut(t *testing.T) {
 // behindProxy is the store of a database with one connection, which goes through a proxy.
 func (d *database) behindProxy(t *testing.T) (*lossyProxy, ports.Pointers) {
 	t.Helper()
-	p := newLossyProxy(t, filepath.Join(postgres.Dir(), ".s.PGSQL.5432"))
-	return p, openStore(t, strings.Replace(postgres.DSN(pgtest.Role, d.name), postgres.Dir(), p.dir, 1)+"&pool_max_conns=1")
+	p := newLossyProxy(t, serverSocket())
+	return p, planted(open(t, d.dsnBehind(p)))
+}
+
+// serverSocket is where the server listens.
+func serverSocket() string { return filepath.Join(postgres.Dir(), ".s.PGSQL.5432") }
+
+// dsnBehind leads to a database through a proxy, with one connection.
+func (d *database) dsnBehind(p *lossyProxy) string {
+	return strings.Replace(postgres.DSN(pgtest.Role, d.name), postgres.Dir(), p.dir, 1) + "&pool_max_conns=1"
 }
 
 // whatTheFakeDoes plays the same on the fake: the first call of a verb has a fault.

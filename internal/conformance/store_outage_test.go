@@ -120,6 +120,7 @@ func TestStoreOutage(t *testing.T) {
 					require.NoError(t, askInTime(ctx, d.store, method), "postgresql, %s", outage.name)
 					require.Less(t, time.Since(began), 8*time.Second)
 				}
+				timesAreUnreadable(t, ctx, d)
 				ctx, cancel := inTime(ctx)
 				defer cancel()
 				if _, err := d.store.Published(ctx, storeScene, ""); *plantName == "" {
@@ -237,10 +238,14 @@ func TestStoreSchema(t *testing.T) {
 	}
 	opens("")
 	require.NoError(t, pgstore.Migrate(ctx, dsn))
+	require.NoError(t, postgres.Admin(ctx, name, "DROP VIEW orchestra_unit_times", "DROP TABLE orchestra_times", "DELETE FROM orchestra_migrations WHERE version_id = 2"))
+	opens("version 1, not 2; run `orchestra migrate`")
+	require.NoError(t, pgstore.Migrate(ctx, dsn))
+	opens("")
 	require.NoError(t, postgres.Admin(ctx, name, "UPDATE orchestra_migrations SET is_applied = false"))
-	opens("version 0, not 1; run `orchestra migrate`")
+	opens("version 0, not 2; run `orchestra migrate`")
 	require.NoError(t, postgres.Admin(ctx, name, "UPDATE orchestra_migrations SET is_applied = true", "INSERT INTO orchestra_migrations (version_id, is_applied) VALUES (99, true)"))
-	opens("version 99, not 1; a newer orchestra migrated them")
+	opens("version 99, not 2; a newer orchestra migrated them")
 	require.ErrorIs(t, pgstore.Migrate(ctx, dsn), pgstore.ErrSchema)
 	require.NoError(t, postgres.Admin(ctx, "postgres", "CREATE DATABASE latin ENCODING 'LATIN1' LOCALE_PROVIDER libc LOCALE 'C' TEMPLATE template0 OWNER "+pgtest.Role))
 	dsn = postgres.DSN(pgtest.Role, "latin")

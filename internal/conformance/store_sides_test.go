@@ -25,6 +25,7 @@ type database struct {
 	name  string
 	admin *pgxpool.Pool // past the store, as one who may do everything
 	store ports.Pointers
+	times *pgstore.Store // the same, with nothing planted in it
 }
 
 // newDatabase makes a database with the tables of the store.
@@ -34,19 +35,25 @@ func newDatabase(t *testing.T) *database {
 	name, err := postgres.NewDatabase(ctx)
 	require.NoError(t, err)
 	require.NoError(t, pgstore.Migrate(ctx, postgres.DSN(pgtest.Role, name)))
-	d := &database{name: name, store: openStore(t, postgres.DSN(pgtest.Role, name))}
+	d := &database{name: name, times: open(t, postgres.DSN(pgtest.Role, name))}
+	d.store = planted(d.times)
 	d.admin, err = pgxpool.New(ctx, postgres.AdminDSN(name))
 	require.NoError(t, err)
 	t.Cleanup(d.admin.Close)
 	return d
 }
 
-// openStore opens the store of a DSN, with what is planted in it.
-func openStore(t *testing.T, dsn string) ports.Pointers {
+// open opens the store of a DSN.
+func open(t *testing.T, dsn string) *pgstore.Store {
 	t.Helper()
 	s, err := pgstore.Open(ctx, dsn)
 	require.NoError(t, err)
 	t.Cleanup(s.Close)
+	return s
+}
+
+// planted is a store with what is planted in it.
+func planted(s *pgstore.Store) ports.Pointers {
 	if plant := storePlants[*plantName]; plant != nil {
 		return plant(s)
 	}
@@ -62,7 +69,7 @@ func (d *database) do(t tester, sql string, args ...any) {
 }
 
 // tables are those of the store; the last one is what others refer to.
-var tables = []string{"orchestra_pointers", "orchestra_marks", "orchestra_versions", "orchestra_tombstones", "orchestra_scenes"}
+var tables = []string{"orchestra_pointers", "orchestra_marks", "orchestra_versions", "orchestra_times", "orchestra_tombstones", "orchestra_scenes"}
 
 // empty takes all rows away. Numbers go on.
 func (d *database) empty(t tester) {

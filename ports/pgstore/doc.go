@@ -1,5 +1,5 @@
-// Package pgstore is the relational store of production: ports.Pointers on PostgreSQL,
-// through pgx. docs/store.md describes its tables.
+// Package pgstore is the relational store of production: ports.Pointers and ports.Timings on
+// PostgreSQL, through pgx. docs/store.md describes its tables.
 //
 // Invariants:
 //   - Each method is one statement, which PostgreSQL carries out whole or not at all. Nothing is

@@ -28,7 +28,7 @@ var migrations embed.FS
 
 // SchemaVersion is the version of the tables that this program works with: the number of the
 // last migration.
-const SchemaVersion = 1
+const SchemaVersion = 2
 
 // Open connects to the database of a DSN (postgres://user:password@host:5432/database, or
 // key=value pairs as for libpq; pool_max_conns bounds the connections). It checks that the

@@ -37,6 +37,15 @@ ON CONFLICT (scene, stage) DO UPDATE SET version = greatest(v.version, excluded.
 
 	stampedSQL = `SELECT version FROM orchestra_versions WHERE scene = $1 AND stage = $2`
 
+	setTimesSQL = knownScene + `
+INSERT INTO orchestra_times AS t (scene, version, units, starts, ends) VALUES ($1, $5, $6, $7, $8)
+ON CONFLICT (scene) DO UPDATE SET version = excluded.version, units = excluded.units, starts = excluded.starts, ends = excluded.ends
+WHERE (excluded.version >= t.version) IS NOT FALSE`
+
+	timesSQL = `SELECT version, unit, start_ms, end_ms
+FROM orchestra_times, unnest(units, starts, ends) WITH ORDINALITY AS u (unit, start_ms, end_ms, number) WHERE scene = $1
+ORDER BY number`
+
 	burySQL   = `INSERT INTO orchestra_tombstones (book) VALUES ($1) ON CONFLICT (book) DO NOTHING`
 	unburySQL = `DELETE FROM orchestra_tombstones WHERE book = $1`
 	buriedSQL = `SELECT EXISTS (SELECT FROM orchestra_tombstones WHERE book = $1)`

@@ -1,5 +1,6 @@
-// Package pointerstest holds every ports.Pointers to one behaviour: the fake of a world
-// and the real store run the same cases, and answer an outage alike (Outage, Undecodable).
+// Package pointerstest holds every ports.Pointers and ports.Timings to one behaviour: the
+// fakes of a world and the real store run the same cases, and answer an outage alike
+// (Outage, Undecodable).
 //
 // Not for: what brings an outage about (packages fakes/pointers and internal/conformance).
 package pointerstest
