@@ -111,7 +111,9 @@ func (r *run) do(s *lang.Step) {
 	case "book":
 		r.book(s)
 	case "workers":
-		r.workers(s)
+		for _, w := range workersOf(s) {
+			r.w.SetWorkers(w)
+		}
 	case "hub":
 		r.hub(s)
 	case "preload":
@@ -124,7 +126,7 @@ func (r *run) do(s *lang.Step) {
 		}
 	case "edit":
 		for _, t := range s.Args.Path("path").Targets {
-			r.edit(t.SceneID, s)
+			r.w.Edit(editOf(t.SceneID, s))
 		}
 	case "lose":
 		r.lose(s)
@@ -168,20 +170,20 @@ func (r *run) do(s *lang.Step) {
 func (r *run) book(s *lang.Step) {
 	for _, b := range r.prog.Books {
 		if b.ID == s.Args.Text("id") {
-			r.w.AddBook(wire.Book{ID: b.ID, Chapters: b.Chapters, Scenes: b.Scenes, Stages: b.Stages, Units: b.Units, Segments: b.Segments, Groups: b.Groups, Workspace: b.Workspace, State: b.State, Canonical: b.Canonical, Later: b.Later})
+			r.w.AddBook(wire.Book(b))
 		}
 	}
 }
 
-// edit changes what the keys say, and raises the version of a scene.
-func (r *run) edit(id ports.SceneID, s *lang.Step) {
+// editOf is what an edit does to a scene.
+func editOf(id ports.SceneID, s *lang.Step) wire.Edit {
 	count := func(key string) int {
 		if s.Args.Has(key) {
 			return int(s.Args.Count(key))
 		}
 		return -1
 	}
-	r.w.Edit(wire.Edit{Scene: id, Units: s.Args.Names("units"), Same: s.Args.YesNo("same"), Layers: s.Args.Names("layers"), Segments: count("segments"), Groups: count("groups")})
+	return wire.Edit{Scene: id, Units: s.Args.Names("units"), Same: s.Args.YesNo("same"), Layers: s.Args.Names("layers"), Segments: count("segments"), Groups: count("groups")}
 }
 
 // lose takes the files of stages away.
@@ -191,15 +193,17 @@ func (r *run) lose(s *lang.Step) {
 	}
 }
 
-func (r *run) workers(s *lang.Step) {
+// workersOf are the workers of each type that a statement names.
+func workersOf(s *lang.Step) (list []wire.Workers) {
 	d := s.Args.DurationRange("job")
 	w := wire.Workers{JobMin: d.Min, JobMax: d.Max, Workspace: s.Args.Text("workspace"), Shared: s.Args.Duration("shared")}
 	for _, stage := range asset.Stages() {
 		if s.Args.Has(stage) {
 			w.Kind, w.N = stage, int(s.Args.Count(stage))
-			r.w.SetWorkers(w)
+			list = append(list, w)
 		}
 	}
+	return list
 }
 
 func (r *run) hub(s *lang.Step) {

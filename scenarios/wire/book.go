@@ -7,8 +7,6 @@ import (
 
 	"github.com/animastor/orchestra/engine/asset"
 	"github.com/animastor/orchestra/engine/keys"
-	"github.com/animastor/orchestra/engine/stage"
-	"github.com/animastor/orchestra/engine/store"
 	"github.com/animastor/orchestra/ports"
 )
 
@@ -21,13 +19,12 @@ type Book struct {
 	Groups                   int         // of its video, g1, g2, …, with as many units each as can be
 	Workspace                string      // whose it is; "": nobody's
 	State                    asset.State // new: never asked for
-	Later                    []string    // scenes of each chapter that come only with Insert
 	Canonical                bool        // of a versioned world: its pictures are of the time before pointers
+	Later                    []string    // scenes of each chapter that come only with Insert
 }
 
-// AddBook puts a book into the content. With state ready its artifacts stand, and
-// with a state other than new the stages have been asked for.
-func (w *World) AddBook(b Book) {
+// Cut are the scenes of the book, in reading order, those that come later included.
+func (b Book) Cut() (scenes []ports.Scene) {
 	for _, chapter := range b.Chapters {
 		for _, name := range b.Scenes {
 			scene := ports.Scene{SceneID: ports.SceneID{Book: b.ID, Chapter: chapter, Scene: name}, Version: 1, Workspace: b.Workspace, Layers: map[string]bool{}}
@@ -39,15 +36,24 @@ func (w *World) AddBook(b Book) {
 			}
 			setSegments(&scene, b.Segments)
 			setGroups(&scene, b.Groups)
-			w.name(scene)
-			if slices.Contains(b.Later, name) {
-				w.later = append(w.later, scene)
-				continue
-			}
-			w.Content.Set(scene)
-			for _, stage := range b.Stages {
-				w.preset(scene, stage, b)
-			}
+			scenes = append(scenes, scene)
+		}
+	}
+	return scenes
+}
+
+// AddBook puts a book into the content. With state ready its artifacts stand, and
+// with a state other than new the stages have been asked for.
+func (w *World) AddBook(b Book) {
+	for _, scene := range b.Cut() {
+		w.name(scene)
+		if slices.Contains(b.Later, scene.Scene) {
+			w.later = append(w.later, scene)
+			continue
+		}
+		w.Content.Set(scene)
+		for _, stage := range b.Stages {
+			w.preset(scene, stage, b)
 		}
 	}
 	w.Recorder.addBook(b)
@@ -84,29 +90,32 @@ func (w *World) edit(e Edit) {
 	if e.Same {
 		return
 	}
-	w.Content.Edit(e.Scene, func(s *ports.Scene) {
-		if e.Segments >= 0 {
-			setSegments(s, e.Segments)
-		}
-		if e.Groups >= 0 {
-			setGroups(s, e.Groups)
-		}
-		if len(e.Layers) > 0 {
-			s.Layers = map[string]bool{}
-		}
-		for _, layer := range e.Layers {
-			s.Layers[layer] = true
-		}
-		for _, units := range [][]ports.Unit{s.Units, s.Segments} {
-			for i := range units {
-				if slices.Contains(e.Units, units[i].ID) {
-					units[i].Version = s.Version
-				}
-			}
-		}
-	})
+	w.Content.Edit(e.Scene, e.Apply)
 	if scene, ok := w.Content.Get(e.Scene); ok {
 		w.name(scene)
+	}
+}
+
+// Apply does it to a scene whose version was raised.
+func (e Edit) Apply(s *ports.Scene) {
+	if e.Segments >= 0 {
+		setSegments(s, e.Segments)
+	}
+	if e.Groups >= 0 {
+		setGroups(s, e.Groups)
+	}
+	if len(e.Layers) > 0 {
+		s.Layers = map[string]bool{}
+	}
+	for _, layer := range e.Layers {
+		s.Layers[layer] = true
+	}
+	for _, units := range [][]ports.Unit{s.Units, s.Segments} {
+		for i := range units {
+			if slices.Contains(e.Units, units[i].ID) {
+				units[i].Version = s.Version
+			}
+		}
 	}
 }
 
@@ -136,8 +145,8 @@ func setGroups(s *ports.Scene, n int) {
 	}
 }
 
-// parts are the units of a stage.
-func parts(s ports.Scene, kind string) (ids []string) {
+// Parts are the units of a stage.
+func Parts(s ports.Scene, kind string) (ids []string) {
 	switch kind {
 	case asset.Audio:
 		for _, u := range s.Segments {
@@ -159,64 +168,36 @@ func parts(s ports.Scene, kind string) (ids []string) {
 func (w *World) name(s ports.Scene) {
 	for _, kind := range asset.Stages() {
 		id := s.Of(kind).String()
-		for _, part := range parts(s, kind) {
+		for _, part := range Parts(s, kind) {
 			w.files[keys.ArtifactPath(s.SceneID, kind, part)] = id + "/" + ports.Quote(part)
 		}
 		w.files[keys.ScenePath(s.SceneID, kind)] = id
 	}
 }
 
-// preset writes what a stage in that state would have left in Redis.
+// preset writes what a stage in that state would have left.
 func (w *World) preset(scene ports.Scene, stage string, b Book) {
-	state := b.State
-	if state == asset.New || state == "" {
-		return
-	}
-	id, db := scene.Of(stage), w.Redis.DB()
-	db.HSet(keys.AssetState(id.SceneID), stage+".state", string(state), stage+".generation", "1", stage+".fence", "1")
-	db.HSet(keys.Intent(id), "generation", "1", "status", store.StatusActive, "force", "0", "at", "0")
-	db.SAdd(keys.ScenesOf(id.Book), keys.BookSceneMember(id.SceneID))
-	if !asset.Done(state, true) {
-		db.SAdd(keys.ActiveScenes(), keys.SceneMember(id.SceneID))
-	}
-	if state == asset.Ready {
-		w.presetFiles(scene, stage, b.Canonical)
-	}
-	w.Recorder.preset(id)
-}
-
-// presetFiles writes the artifacts that a stage of generation 1 would have left.
-func (w *World) presetFiles(scene ports.Scene, kind string, canonical bool) {
-	set := func(path, composition string) {
-		w.Artifacts.Set(ports.Artifact{Path: path, Generation: 1, Version: scene.Version, Size: 1, Composition: composition})
-	}
-	find := func(unit string) (ports.Artifact, error) {
+	past, has := b.Past(scene, stage, w.opts.Config.Versioned, func(unit string) (ports.Artifact, error) {
 		a, _ := w.Artifacts.Get(w.picturePath(scene.SceneID, unit))
 		return a, nil
-	}
-	all := parts(scene, kind)
-	for i, part := range all {
-		composition := ""
-		if kind == asset.Video {
-			composition, _ = stage.GroupComposition(scene.Groups[i], find) // find never fails
-		}
-		path := keys.ArtifactPath(scene.SceneID, kind, part)
-		if kind == asset.Image && w.opts.Config.Versioned && !canonical {
-			path = keys.VersionPath(scene.SceneID, part, 1)
-			w.Pointers.SetPointer(scene.SceneID, ports.Pointer{Unit: part, Path: path, Status: ports.PointerOK, Generation: 1, Version: scene.Version})
-		}
-		set(path, composition)
-	}
-	if len(all) == 0 {
+	})
+	if !has {
 		return
 	}
-	switch kind {
-	case asset.Audio:
-		set(keys.ScenePath(scene.SceneID, kind), stage.AudioComposition(scene))
-	case asset.Video:
-		composition, _ := stage.VideoComposition(scene, find)
-		set(keys.ScenePath(scene.SceneID, kind), composition)
+	db := w.Redis.DB()
+	for _, hash := range past.Hashes {
+		db.HSet(hash[0], hash[1:]...)
 	}
+	for _, set := range past.Sets {
+		db.SAdd(set[0], set[1])
+	}
+	for _, p := range past.Pointers {
+		w.Pointers.SetPointer(scene.SceneID, p)
+	}
+	for _, file := range past.Files {
+		w.Artifacts.Set(file)
+	}
+	w.Recorder.preset(scene.Of(stage))
 }
 
 // Lose takes files of a stage out of the tree: of some units, or, without any, of all and
@@ -226,7 +207,7 @@ func (w *World) Lose(s ports.StageID, units []string) {
 	scene, _ := w.Content.Get(s.SceneID)
 	if len(units) == 0 {
 		w.Artifacts.Remove(keys.ScenePath(s.SceneID, s.Stage))
-		units = parts(scene, s.Stage)
+		units = Parts(scene, s.Stage)
 	}
 	for _, part := range units {
 		w.Artifacts.Remove(keys.ArtifactPath(s.SceneID, s.Stage, part))
@@ -261,7 +242,7 @@ func (w *World) picturePath(s ports.SceneID, unit string) string {
 func (w *World) WholeArtifacts(s ports.StageID) int {
 	scene, _ := w.Content.Get(s.SceneID)
 	paths := []string{keys.ScenePath(s.SceneID, s.Stage)}
-	for _, part := range parts(scene, s.Stage) {
+	for _, part := range Parts(scene, s.Stage) {
 		if s.Stage == asset.Image {
 			paths = append(paths, w.picturePath(s.SceneID, part))
 			continue
