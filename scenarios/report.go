@@ -13,7 +13,8 @@ import (
 // summary counts scenarios, not runs.
 type summary struct {
 	passed, failed int
-	broken         bool
+	leftOut        int // of a live sweep
+	live, broken   bool
 	virtual, wall  time.Duration
 	runs           int
 }
@@ -21,6 +22,7 @@ type summary struct {
 // reporter prints results in one of the formats of `sim run`.
 type reporter interface {
 	scenario(file, name string, runs []*Result)
+	leftOut(file, name, why string)
 	end(s summary)
 }
 
@@ -54,7 +56,11 @@ func (r *textReporter) scenario(file, name string, runs []*Result) {
 	if len(runs) != 1 {
 		seeds = fmt.Sprintf("%d seeds", len(runs))
 	}
-	fmt.Fprintf(r.out, "%s  %-58s %8s  %10s in %s\n", verdict, file, seeds, round(virtual), round(wall))
+	if runs[0].Live {
+		fmt.Fprintf(r.out, "%s  %-58s %8s  %10s\n", verdict, file, "live", round(wall))
+	} else {
+		fmt.Fprintf(r.out, "%s  %-58s %8s  %10s in %s\n", verdict, file, seeds, round(virtual), round(wall))
+	}
 	for _, run := range runs {
 		for _, line := range run.Shown {
 			fmt.Fprintln(r.out, indent(line))
@@ -91,7 +97,11 @@ func (r *textReporter) failures(run *Result) {
 		if f.Pos.Line > 0 {
 			where = fmt.Sprintf("%s:%d:%d", run.File, f.Pos.Line, f.Pos.Col)
 		}
-		fmt.Fprintf(r.out, "%s: seed %d, at %s: %s\n", where, run.Seed, round(f.At), f.What)
+		which := fmt.Sprintf("seed %d", run.Seed)
+		if run.Live {
+			which = "live"
+		}
+		fmt.Fprintf(r.out, "%s: %s, at %s: %s\n", where, which, round(f.At), f.What)
 		if f.Subject != "" {
 			fmt.Fprintf(r.out, "      of   %s\n", f.Subject)
 		}
@@ -111,7 +121,15 @@ func Rerun(run *Result) string {
 	return fmt.Sprintf("go run ./cmd/sim run %s --seed %d", run.File, run.Seed)
 }
 
+func (r *textReporter) leftOut(file, _, why string) {
+	fmt.Fprintf(r.out, "left out  %s: %s\n", file, why)
+}
+
 func (r *textReporter) end(s summary) {
+	if s.live {
+		fmt.Fprintf(r.out, "%d scenarios ran for real in %s: %d passed, %d failed; %d were left out\n", s.runs, round(s.wall), s.passed, s.failed, s.leftOut)
+		return
+	}
 	ratio := "n/a"
 	if s.wall > 0 {
 		ratio = fmt.Sprintf("%.0f times as fast as real time", float64(s.virtual)/float64(s.wall))
@@ -144,6 +162,7 @@ type jsonRun struct {
 	WallMs    float64  `json:"wall_ms"`
 	Calls     int      `json:"calls"`
 	Digest    string   `json:"digest"`
+	Why       string   `json:"why,omitempty"` // it was left out
 	Unfired   []string `json:"unfired,omitempty"`
 	Failures  []string `json:"failures"`
 }
@@ -157,6 +176,10 @@ func (r *jsonReporter) scenario(file, name string, runs []*Result) {
 		}
 		_ = r.enc.Encode(j) // a broken pipe ends the command anyway
 	}
+}
+
+func (r *jsonReporter) leftOut(file, name, why string) {
+	_ = r.enc.Encode(jsonRun{Scenario: file, Name: name, Outcome: "left out", Why: why, Failures: []string{}}) // as above
 }
 
 func (*jsonReporter) end(summary) {}
@@ -184,6 +207,7 @@ type junitSuite struct {
 	Name     string      `xml:"name,attr"`
 	Tests    int         `xml:"tests,attr"`
 	Failures int         `xml:"failures,attr"`
+	Skipped  int         `xml:"skipped,attr,omitempty"`
 	Time     string      `xml:"time,attr"`
 	Cases    []junitCase `xml:"testcase"`
 }
@@ -193,6 +217,11 @@ type junitCase struct {
 	Name    string        `xml:"name,attr"`
 	Time    string        `xml:"time,attr"`
 	Failure *junitFailure `xml:"failure"`
+	Skipped *junitSkipped `xml:"skipped"`
+}
+
+type junitSkipped struct {
+	Message string `xml:"message,attr"`
 }
 
 type junitFailure struct {
@@ -212,11 +241,18 @@ func (r *junitReporter) scenario(file, name string, runs []*Result) {
 	}
 }
 
+func (r *junitReporter) leftOut(file, name, why string) {
+	r.cases = append(r.cases, junitCase{Class: file, Name: name, Time: "0.000", Skipped: &junitSkipped{why}})
+}
+
 func (r *junitReporter) end(s summary) {
 	suite := junitSuite{Name: "scenarios", Tests: len(r.cases), Time: fmt.Sprintf("%.3f", s.wall.Seconds()), Cases: r.cases}
 	for _, c := range r.cases {
 		if c.Failure != nil {
 			suite.Failures++
+		}
+		if c.Skipped != nil {
+			suite.Skipped++
 		}
 	}
 	fmt.Fprint(r.out, xml.Header)

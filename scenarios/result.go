@@ -22,6 +22,7 @@ type Result struct {
 	Live     bool // of a live run, which has no seed and no virtual time
 	Outcome  string
 	Virtual  time.Duration
+	Rested   time.Duration // of that: what a settled world ran on
 	Wall     time.Duration
 	Calls    int    // calls made by all processes
 	Digest   string // of the trace

@@ -162,6 +162,7 @@ func (r *run) settle(s *lang.Step) {
 		return
 	}
 	r.until(r.w.Sim.Elapsed()+atRest, nil)
+	r.res.Rested += atRest
 	r.props.Rest()
 	r.takeOver(s.Stmt.Pos)
 }

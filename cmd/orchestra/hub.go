@@ -39,6 +39,7 @@ type hubCmd struct {
 	JobMin    time.Duration  `default:"500ms" help:"How long a job takes at least (${default})."`
 	JobMax    time.Duration  `default:"2s" help:"How long a job takes at most (${default})."`
 	Seed      uint64         `default:"1" help:"Decides how long each job takes (${default})."`
+	LogFormat string         `env:"ORCHESTRA_LOG_FORMAT" enum:"text,json" default:"text" help:"text or json (${default})."`
 	LogLevel  string         `env:"ORCHESTRA_LOG_LEVEL" enum:"debug,info,warn,error" default:"info" help:"debug, info, warn or error (${default})."`
 }
 
@@ -48,7 +49,7 @@ func (c *hubCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	log := newLogger(e.stderr, "text", c.LogLevel, []string{c.HubKey})
+	log := newLogger(e.stderr, c.LogFormat, c.LogLevel, []string{c.HubKey})
 	listener, err := net.Listen("tcp", c.Listen)
 	if err != nil {
 		return &settingError{"listen", "ORCHESTRA_HUB_LISTEN", "cannot listen", err}
@@ -88,7 +89,7 @@ func (c *hubCmd) serve(ctx context.Context, log *slog.Logger, listener net.Liste
 	defer stop()
 	p := newPace(c.Seed)
 	out := newCourier(c.Engines, c.HubKey, log)
-	h := c.build(p.world, tree, out.push, log)
+	h, yard := c.build(p.world, tree, out.push, log)
 	rt := ports.NewSystem()
 	out.start(ctx, rt)
 	server := &http.Server{ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 30 * time.Second, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -99,7 +100,15 @@ func (c *hubCmd) serve(ctx context.Context, log *slog.Logger, listener net.Liste
 			return
 		}
 		r.Body = io.NopCloser(bytes.NewReader(body))
-		p.do(func() { h.ServeHTTP(w, r) })
+		p.do(func() {
+			if r.Method == http.MethodPost && r.URL.Path == workersPath {
+				yard.ServeHTTP(w, r)
+				return
+			}
+			verb, subject := h.Name(r, body)
+			log.Debug("request", "verb", verb, "subject", subject)
+			h.ServeHTTP(w, r)
+		})
 	})}
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(listener) }()
@@ -119,7 +128,7 @@ func (c *hubCmd) serve(ctx context.Context, log *slog.Logger, listener net.Liste
 }
 
 // build makes the hub and its workers in a world.
-func (c *hubCmd) build(w *sim.World, tree *artifactdir.Tree, result func(ports.JobResult), log *slog.Logger) *hub.Hub {
+func (c *hubCmd) build(w *sim.World, tree *artifactdir.Tree, result func(ports.JobResult), log *slog.Logger) (*hub.Hub, *yard) {
 	process := w.Process("hub")
 	process.SetOffset(time.Now().Round(0).Sub(w.Now())) // its clock is the real one
 	h := hub.New(w, process, hub.Options{APIKey: c.HubKey})
@@ -131,11 +140,11 @@ func (c *hubCmd) build(w *sim.World, tree *artifactdir.Tree, result func(ports.J
 		}
 		log.Log(context.Background(), level, e.String(), "job", e.Job.JobID, "dispatch", e.Job.DispatchID, "reason", e.Reason)
 	})
+	y := &yard{world: w, tree: studio{tree}, hub: h, key: c.HubKey, now: process.Now, pools: map[string]*workers.Pool{}}
 	for _, stage := range slices.Sorted(maps.Keys(c.Workers)) {
-		workers.Start(w, studio{tree}, workers.Spec{Type: stage, N: c.Workers[stage], Hub: h.Transport, APIKey: c.HubKey,
-			JobTimeMin: c.JobMin, JobTimeMax: c.JobMax, HeartbeatEvery: 5 * time.Second, ProgressEvery: time.Second, PollEvery: 200 * time.Millisecond})
+		y.set(crew{Stage: stage, Count: c.Workers[stage], JobMinMs: c.JobMin.Milliseconds(), JobMaxMs: c.JobMax.Milliseconds()})
 	}
-	return h
+	return h, y
 }
 
 // studio makes the files of the workers: pictures of one colour each, and for sound and

@@ -100,8 +100,8 @@ func spell(e ports.Event) (slog.Level, []any) {
 	case ports.Result:
 		return slog.LevelDebug, []any{"stage", e.Stage.String(), "dispatch", e.Dispatch, "job", e.Job, "verdict", e.Verdict}
 	case ports.Finish:
-		return slog.LevelInfo, []any{"stage", e.Stage.String(), "dispatch", e.Dispatch, "outcome", e.Outcome, "reason", e.Reason, "state", e.State,
-			"window_seconds", e.WindowSeconds, "sent", e.Sent, "budget", e.Budget, "circuit", e.Circuit}
+		return slog.LevelInfo, []any{"stage", e.Stage.String(), "dispatch", e.Dispatch, "outcome", e.Outcome, "reason", e.Reason, "bucket", e.Bucket, "state", e.State,
+			"window_seconds", e.WindowSeconds, "retryable", e.Retryable, "sent", e.Sent, "budget", e.Budget, "circuit", e.Circuit}
 	case ports.Renewal:
 		return slog.LevelDebug, []any{"stage", e.Stage.String(), "dispatch", e.Dispatch, "verdict", e.Verdict}
 	case ports.Retired:
@@ -133,7 +133,7 @@ func spell(e ports.Event) (slog.Level, []any) {
 }
 
 func spellPass(e ports.Pass) (slog.Level, []any) {
-	fields := []any{"number", e.Number, "skipped", e.Skipped, "cause", e.Cause, "report", e.Report}
+	fields := []any{"number", e.Number, "skipped", e.Skipped, "cause", e.Cause, "suspicious", e.Suspicious, "report", e.Report}
 	quiet := e.Report
 	quiet.Scenes, quiet.Live, quiet.Proved = 0, 0, 0
 	switch {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"time"
 
 	"github.com/animastor/orchestra/scenarios"
 	"github.com/animastor/orchestra/scenarios/lang"
@@ -34,9 +35,11 @@ type runCmd struct {
 	Lua    bool    `help:"Run the Lua scripts themselves instead of their twins."`
 	Update bool    `help:"Write golden blocks again."`
 
-	Live        bool   `help:"Run for real: a Redis, a hub and replicas of orchestra as processes, in real time. Scenarios with faults and other things of a world are left out."`
-	Orchestra   string `placeholder:"PATH" help:"The program orchestra of a live run; without it, it is built."`
-	RedisServer string `default:"redis-server" placeholder:"PATH" help:"The redis-server of a live run."`
+	Live        bool          `help:"Run for real: a Redis, a PostgreSQL, a hub and replicas of orchestra as processes, in real time. What needs a world (faults, clocks, latencies) is left out, with the reason."`
+	Longest     time.Duration `default:"2m" placeholder:"DURATION" help:"Leave what takes longer out of a live run (${default})."`
+	Orchestra   string        `placeholder:"PATH" help:"The program orchestra of a live run; without it, it is built."`
+	RedisServer string        `default:"redis-server" placeholder:"PATH" help:"The redis-server of a live run."`
+	Postgres    string        `placeholder:"PATH" help:"The postgres of a live run, with initdb beside it; without it, that of the search path or Debian's newest."`
 }
 
 // Validate is kong's hook.

@@ -1,67 +1,102 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/animastor/orchestra/internal/live"
 	"github.com/animastor/orchestra/scenarios"
 	"github.com/animastor/orchestra/scenarios/lang"
+	"github.com/animastor/orchestra/scenarios/wire"
 )
+
+// liveBench starts the service of each scenario of a live run.
+type liveBench struct {
+	dir         string // everything stands in it
+	orchestra   string
+	redisServer string
+	postgres    *live.Postgres // nil: no scenario needs one
+}
 
 // live runs programs on real services, each with one of its own.
 func (c *runCmd) live(e *env, programs []*lang.Program) (status int, err error) {
 	server, err := exec.LookPath(c.RedisServer)
 	if err != nil {
-		return exitUsage, fmt.Errorf("sim run --live needs a redis-server: %w", err)
+		return exitUsage, fmt.Errorf("sim run --live: there is no Redis here: install Debian's package redis-server, or name its program with --redis-server PATH (%w)", err)
 	}
-	dir, err := os.MkdirTemp("", "sim-live")
-	if err != nil {
-		return exitHarness, err
+	plans := scenarios.PlanLive(programs, c.Longest)
+	bench := &liveBench{dir: c.Trace, orchestra: c.Orchestra, redisServer: server}
+	if c.Trace == "" {
+		if bench.dir, err = os.MkdirTemp("", "sim-live"); err != nil {
+			return exitHarness, err
+		}
+		defer func() { err = errors.Join(err, os.RemoveAll(bench.dir)) }()
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	program := c.Orchestra
-	if program == "" {
-		program = filepath.Join(dir, "orchestra")
-		if out, err := exec.Command("go", "build", "-o", program, "github.com/animastor/orchestra/cmd/orchestra").CombinedOutput(); err != nil {
+	if slices.ContainsFunc(plans, func(p scenarios.LivePlan) bool { return p.LeftOut == "" && p.Spec.Versioned }) {
+		path, err := live.FindPostgres(c.Postgres)
+		if err != nil {
+			return exitUsage, fmt.Errorf("sim run --live: a scenario is versioned, and %w", err)
+		}
+		if bench.postgres, err = live.StartPostgres(context.Background(), path); err != nil {
+			return exitHarness, err
+		}
+		defer func() { err = errors.Join(err, bench.postgres.Close()) }()
+	}
+	if bench.orchestra == "" {
+		bench.orchestra = filepath.Join(bench.dir, "orchestra")
+		if out, err := exec.Command("go", "build", "-o", bench.orchestra, "github.com/animastor/orchestra/cmd/orchestra").CombinedOutput(); err != nil {
 			return exitHarness, fmt.Errorf("build orchestra: %w: %s", err, out)
 		}
 	}
-	return scenarios.SweepLive(programs, c.options(e), func(spec scenarios.LiveSpec) (scenarios.LiveService, error) {
-		return startLive(dir, program, server, spec)
-	}), nil
+	return scenarios.SweepLive(plans, c.options(e), bench.start), nil
 }
 
-// startLive starts the service of one scenario.
-func startLive(root, program, server string, spec scenarios.LiveSpec) (*live.Stack, error) {
-	dir, err := os.MkdirTemp(root, "run")
+// start starts the service of one scenario, but for its replicas.
+func (b *liveBench) start(spec scenarios.LiveSpec) (scenarios.LiveService, error) {
+	dir, err := os.MkdirTemp(b.mkdir(), strings.NewReplacer("/", "-", "*", "-").Replace(strings.TrimSuffix(spec.Name, ".sim"))+"-")
 	if err != nil {
 		return nil, err
 	}
-	o := live.Options{Dir: dir, Orchestra: program, RedisServer: server, Books: filepath.Join(dir, "books"), Replicas: spec.Engines,
-		Hub: []string{"--job-min=" + spec.JobMin.String(), "--job-max=" + spec.JobMax.String()}}
+	o := live.Options{Dir: dir, Orchestra: b.orchestra, RedisServer: b.redisServer, Books: filepath.Join(dir, "books"), Replicas: spec.Engines,
+		Idle: true, Hub: []string{"--log-format=json", "--log-level=debug"}, Serve: []string{"--log-format=json", "--log-level=debug"}}
 	if spec.Tick > 0 {
-		o.Serve = []string{"--tick=" + spec.Tick.String()}
+		o.Serve = append(o.Serve, "--tick="+spec.Tick.String())
 	}
 	for stage, n := range spec.Slots {
 		o.Serve = append(o.Serve, fmt.Sprintf("--slots=%s=%d", stage, n))
 	}
-	for _, stage := range []string{"audio", "image", "video"} {
-		o.Hub = append(o.Hub, fmt.Sprintf("--workers=%s=%d", stage, spec.Workers[stage]))
+	if spec.Versioned {
+		if o.DSN, err = b.postgres.NewDSN(context.Background()); err != nil {
+			return nil, err
+		}
 	}
-	err = os.Mkdir(o.Books, 0o755)
-	for name, text := range spec.Books {
-		err = errors.Join(err, os.WriteFile(filepath.Join(o.Books, name), text, 0o600))
-	}
-	if err != nil {
+	if err := os.Mkdir(o.Books, 0o755); err != nil {
 		return nil, err
 	}
-	s, err := live.Start(o)
+	s, err := live.Prepare(o)
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
-	return s, nil
+	return liveService{s}, nil
+}
+
+// mkdir is the directory of the services, which may be one that the user has named.
+func (b *liveBench) mkdir() string {
+	_ = os.MkdirAll(b.dir, 0o755) // what is made in it fails, if this does
+	return b.dir
+}
+
+// liveService is a stack as scenarios know it.
+type liveService struct{ *live.Stack }
+
+// SetWorkers implements scenarios.LiveService.
+func (s liveService) SetWorkers(w wire.Workers) error {
+	return s.Stack.SetWorkers(live.Crew{Stage: w.Kind, Workspace: w.Workspace, Count: w.N,
+		JobMinMs: w.JobMin.Milliseconds(), JobMaxMs: w.JobMax.Milliseconds(), SharedMs: w.Shared.Milliseconds()})
 }

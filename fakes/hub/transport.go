@@ -53,7 +53,7 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	verb, subject := t.hub.call(req, body)
+	verb, subject := t.hub.Name(req, body)
 	deadline, _ := ctx.Deadline()
 	reply, err := t.hub.w.Do(&sim.Call{
 		Service: "hub", Verb: verb, Subject: subject, Deadline: deadline,
@@ -177,9 +177,9 @@ func (a answer) response(req *http.Request) *http.Response {
 	}
 }
 
-// call names a request by its verb and subject. A subject holds no random id: a
+// Name is the verb and subject of the call that a request is. A subject holds no random id: a
 // dispatch is named by its stage, and a job by its unit, if it was ever posted.
-func (h *Hub) call(req *http.Request, body []byte) (verb, subject string) {
+func (h *Hub) Name(req *http.Request, body []byte) (verb, subject string) {
 	path := strings.Split(strings.Trim(req.URL.EscapedPath(), "/"), "/")
 	id := ""
 	if len(path) > 1 {

@@ -1,6 +1,7 @@
 package live
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -23,12 +24,66 @@ func (s *Stack) ask(path string, into any) error {
 	if err != nil {
 		return err
 	}
-	req.Header.Set("X-Api-Key", Key)
-	resp, err := (&http.Client{Timeout: 5 * time.Second}).Do(req)
+	resp, err := s.send(req)
 	if err != nil {
 		return err
 	}
 	return errors.Join(json.NewDecoder(resp.Body).Decode(into), resp.Body.Close())
+}
+
+// send makes a request of the hub; what it does not grant is an error.
+func (s *Stack) send(req *http.Request) (*http.Response, error) {
+	req.Header.Set("X-Api-Key", Key)
+	resp, err := (&http.Client{Timeout: 5 * time.Second}).Do(req)
+	if err != nil {
+		return nil, err
+	}
+	if resp.StatusCode >= http.StatusBadRequest {
+		_ = resp.Body.Close() // the status says it all
+		return nil, fmt.Errorf("live: %s %s: %s", req.Method, req.URL.Path, resp.Status)
+	}
+	return resp, nil
+}
+
+// Crew is how many workers of a stage there are, and how long the jobs take that they start
+// (`orchestra hub` takes it).
+type Crew struct {
+	Stage     string `json:"stage"`
+	Workspace string `json:"workspace,omitempty"`
+	Count     int    `json:"count"`
+	JobMinMs  int64  `json:"job_min_ms"`
+	JobMaxMs  int64  `json:"job_max_ms"`
+	SharedMs  int64  `json:"shared_ms,omitempty"`
+}
+
+// SetWorkers gives a stage its workers, and waits until the hub has heard of them.
+func (s *Stack) SetWorkers(c Crew) error {
+	body, err := json.Marshal(c)
+	if err != nil {
+		return err
+	}
+	req, err := http.NewRequest(http.MethodPost, s.HubURL()+"/loopback/workers", bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	resp, err := s.send(req)
+	if err != nil {
+		return err
+	}
+	if err := resp.Body.Close(); err != nil {
+		return err
+	}
+	name := c.Stage + "-"
+	if c.Workspace != "" {
+		name += c.Workspace + "-"
+	}
+	return s.awaitWorkers(name, c.Count)
+}
+
+// LiveJobs counts the jobs of a dispatch that the hub has queued or running.
+func (s *Stack) LiveJobs(dispatch string) (int, error) {
+	list, err := s.liveJobs(dispatch)
+	return len(list), err
 }
 
 type worker struct {
@@ -43,15 +98,17 @@ func (s *Stack) workers() (list []worker, err error) {
 	return answer.Workers, err
 }
 
-// awaitWorkers waits for the first workers to say that they live.
-func (s *Stack) awaitWorkers() error {
+// awaitWorkers waits until so many workers, of names that begin so, have said that they live.
+func (s *Stack) awaitWorkers(prefix string, n int) error {
 	for range 100 {
-		if list, err := s.workers(); err == nil && len(list) > 0 {
+		list, err := s.workers()
+		list = slices.DeleteFunc(list, func(w worker) bool { return !w.Alive || !strings.HasPrefix(w.ID, prefix) })
+		if err == nil && len(list) >= n {
 			return nil
 		}
 		time.Sleep(50 * time.Millisecond)
 	}
-	return errors.New("live: no worker has come to the hub")
+	return fmt.Errorf("live: fewer than %d workers %s… have come to the hub", n, prefix)
 }
 
 // Leftovers lists what should be gone when all work is done: slots, leases, records and
@@ -84,37 +141,33 @@ func (s *Stack) Leftovers(ctx context.Context) (left []string, err error) {
 		}
 	}
 	for _, id := range dispatches {
-		var answer struct {
-			Jobs []struct {
-				JobID string `json:"job_id"`
-				State string
-			}
-		}
-		if err := s.ask("/dispatches/"+url.PathEscape(id), &answer); err != nil {
+		jobs, err := s.liveJobs(id)
+		if err != nil {
 			return nil, err
 		}
-		for _, j := range answer.Jobs {
-			if j.State == "queued" || j.State == "running" {
-				left = append(left, fmt.Sprintf("%s %s", j.State, j.JobID))
-			}
-		}
+		left = append(left, jobs...)
 	}
 	slices.Sort(left)
 	return left, nil
 }
 
-// Stands says whether a whole file stands at a path of the artifact tree.
-func (s *Stack) Stands(path string) (bool, error) {
-	for _, name := range []string{path, path + ".json"} {
-		info, err := os.Stat(filepath.Join(s.Artifacts, filepath.FromSlash(name)))
-		if errors.Is(err, fs.ErrNotExist) {
-			return false, nil
-		}
-		if err != nil || info.Size() == 0 {
-			return false, err
+// liveJobs are the jobs of a dispatch that the hub has queued or running.
+func (s *Stack) liveJobs(dispatch string) (list []string, err error) {
+	var answer struct {
+		Jobs []struct {
+			JobID string `json:"job_id"`
+			State string
 		}
 	}
-	return true, nil
+	if err := s.ask("/dispatches/"+url.PathEscape(dispatch), &answer); err != nil {
+		return nil, err
+	}
+	for _, j := range answer.Jobs {
+		if j.State == "queued" || j.State == "running" {
+			list = append(list, j.State+" "+j.JobID)
+		}
+	}
+	return list, nil
 }
 
 // Files are the files of the artifact tree, descriptions included, each with a digest.

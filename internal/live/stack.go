@@ -21,6 +21,9 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"github.com/animastor/orchestra/ports"
+	"github.com/animastor/orchestra/ports/pgstore"
 )
 
 // Key and Password are the secrets of a stack: no log may hold them.
@@ -37,13 +40,15 @@ type Options struct {
 	DSN         string   // of a PostgreSQL; "": none
 	Books       string   // directory of manifests
 	Replicas    int      // of the engine
+	Idle        bool     // the hub begins without workers: SetWorkers brings them
 	Serve, Hub  []string // further flags
 }
 
 // Stack is the service.
 type Stack struct {
-	Artifacts string        // the tree
-	Redis     *redis.Client // a client of its own
+	Artifacts string         // the tree
+	Redis     *redis.Client  // a client of its own
+	store     *pgstore.Store // likewise; nil: there is no PostgreSQL
 	o         Options
 	redisAt   string
 	hubAt     string
@@ -54,6 +59,15 @@ type Stack struct {
 
 // Start starts everything and waits until it serves. Close ends it, also after an error.
 func Start(o Options) (*Stack, error) {
+	s, err := Prepare(o)
+	if err == nil {
+		err = s.Serve()
+	}
+	return s, err
+}
+
+// Prepare starts all but the replicas: Serve does that. Close ends it, also after an error.
+func Prepare(o Options) (*Stack, error) {
 	s := &Stack{o: o, Artifacts: filepath.Join(o.Dir, "artifacts"), processes: map[string]*process{}}
 	addresses := make([]string, 2+o.Replicas)
 	for i := range addresses {
@@ -69,23 +83,45 @@ func Start(o Options) (*Stack, error) {
 	if err := s.StartRedis(); err != nil {
 		return s, err
 	}
-	if err := s.migrate(); err != nil {
+	if err := s.openStore(); err != nil {
 		return s, err
 	}
 	s.Redis = redis.NewClient(&redis.Options{Addr: s.redisAt, Password: Password})
-	if err := s.startHub(); err != nil {
+	if err := s.startHub(); err != nil || o.Idle {
 		return s, err
 	}
-	for i := range o.Replicas {
+	return s, s.awaitWorkers("", 1)
+}
+
+// Serve starts the replicas.
+func (s *Stack) Serve() error {
+	for i := range s.o.Replicas {
 		if err := s.StartReplica(i + 1); err != nil {
-			return s, err
+			return err
 		}
 	}
-	return s, s.awaitWorkers()
+	return nil
 }
 
 // Client is a client of the stack's Redis.
 func (s *Stack) Client() redis.UniversalClient { return s.Redis }
+
+// Pointers is the stack's PostgreSQL; nil if it has none.
+func (s *Stack) Pointers() ports.Pointers {
+	if s.store == nil {
+		return nil
+	}
+	return s.store
+}
+
+// Tree is the directory of the artifacts.
+func (s *Stack) Tree() string { return s.Artifacts }
+
+// Books is the directory of the manifests.
+func (s *Stack) Books() string { return s.o.Books }
+
+// Log is the file of what a process says: redis, hub, e1, e2, …
+func (s *Stack) Log(name string) string { return filepath.Join(s.o.Dir, name+".log") }
 
 // Replica is the name of a replica, from 1.
 func Replica(number int) string { return fmt.Sprintf("e%d", number) }
@@ -101,7 +137,7 @@ func (s *Stack) start(name, address, program string, args ...string) error {
 		"ORCHESTRA_HUB_KEY=" + Key, "ORCHESTRA_HUB_URL=" + s.HubURL(), "ORCHESTRA_ARTIFACTS=" + s.Artifacts, "ORCHESTRA_BOOKS=" + s.o.Books,
 		"ORCHESTRA_REDIS_URL=redis://:" + Password + "@" + s.redisAt, "ORCHESTRA_PG_DSN=" + s.o.DSN,
 	}
-	p, err := launch(name, filepath.Join(s.o.Dir, name+".log"), environment, program, args...)
+	p, err := launch(name, s.Log(name), environment, program, args...)
 	if p != nil && p.pid > 0 {
 		s.processes[name] = p
 		s.all = append(s.all, p)
@@ -122,17 +158,19 @@ func (s *Stack) StartRedis() error {
 		"--dir", filepath.Join(s.o.Dir, "redis"), "--appendonly", "yes", "--appendfsync", "always", "--save", "")
 }
 
-// migrate makes the tables, if there is a PostgreSQL.
-func (s *Stack) migrate() error {
+// openStore makes the tables and connects to them, if there is a PostgreSQL.
+func (s *Stack) openStore() error {
 	if s.o.DSN == "" {
 		return nil
 	}
 	cmd := exec.Command(s.o.Orchestra, "migrate")
 	cmd.Env = append(os.Environ(), "ORCHESTRA_PG_DSN="+s.o.DSN)
-	if out, err := cmd.CombinedOutput(); err != nil {
+	out, err := cmd.CombinedOutput()
+	if err != nil {
 		return fmt.Errorf("orchestra migrate: %w: %s", err, out)
 	}
-	return nil
+	s.store, err = pgstore.Open(context.Background(), s.o.DSN)
+	return err
 }
 
 func (s *Stack) startHub() error {
@@ -140,7 +178,11 @@ func (s *Stack) startHub() error {
 	for i := range engines {
 		engines[i] = s.EngineURL(i + 1)
 	}
-	return s.start("hub", s.hubAt, s.o.Orchestra, append([]string{"hub", "--listen=" + s.hubAt, "--engines=" + strings.Join(engines, ",")}, s.o.Hub...)...)
+	args := []string{"hub", "--listen=" + s.hubAt, "--engines=" + strings.Join(engines, ",")}
+	if s.o.Idle {
+		args = append(args, "--workers=audio=0,image=0,video=0")
+	}
+	return s.start("hub", s.hubAt, s.o.Orchestra, append(args, s.o.Hub...)...)
 }
 
 // StartReplica starts a replica, from 1, where it was before.
@@ -186,6 +228,9 @@ func (s *Stack) Logs() map[string]string {
 func (s *Stack) Close() error {
 	for _, p := range s.all {
 		p.Kill()
+	}
+	if s.store != nil {
+		s.store.Close()
 	}
 	if s.Redis == nil {
 		return nil

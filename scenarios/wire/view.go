@@ -212,6 +212,12 @@ func (w *World) Undelivered(s ports.SceneID) int { return len(w.Redis.Peek().LRa
 
 // KeyOf is the key of a family that belongs to a target; "" if there is none now.
 func (w *World) KeyOf(family string, t ports.StageID) string {
+	return KeyOf(family, t, w.field(t, "dispatch"))
+}
+
+// KeyOf is the key of a family that belongs to a target, whose live dispatch is as given; "" if
+// there is no such key without one.
+func KeyOf(family string, t ports.StageID, dispatch string) string {
 	for _, f := range keys.Families() {
 		name := strings.TrimPrefix(strings.TrimPrefix(string(f), "animastor:"), "runtime:")
 		if family != "cancel" && !strings.HasPrefix(name, family+":") || family == "cancel" && !strings.HasPrefix(name, "generation:cancel:") {
@@ -219,7 +225,7 @@ func (w *World) KeyOf(family string, t ports.StageID) string {
 		}
 		k := keys.Key{Family: f, StageID: t}
 		if family == "dispatch-jobs" {
-			if k.Dispatch = w.field(t, "dispatch"); k.Dispatch == "" {
+			if k.Dispatch = dispatch; dispatch == "" {
 				return ""
 			}
 		}
