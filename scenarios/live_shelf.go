@@ -88,6 +88,17 @@ func (s *shelf) insert(id ports.SceneID) error {
 	return s.write(id.Book)
 }
 
+// edit changes a scene, and raises its version.
+func (s *shelf) edit(e wire.Edit) error {
+	if e.Same {
+		return nil
+	}
+	scene := s.scene(e.Scene)
+	scene.Version++
+	e.Apply(scene)
+	return s.write(e.Scene.Book)
+}
+
 // past writes what a stage would have left that begins in another state than new.
 func (s *shelf) past(b lang.Book, scene ports.Scene, stage string, versioned bool) error {
 	ctx := context.Background()

@@ -1,7 +1,9 @@
 package scenarios
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -12,6 +14,7 @@ import (
 	"github.com/animastor/orchestra/ports"
 	"github.com/animastor/orchestra/scenarios/lang"
 	"github.com/animastor/orchestra/scenarios/wire"
+	"github.com/animastor/orchestra/sim"
 )
 
 // do carries a statement out for real. Its cases are the verbs that notLive lets through.
@@ -41,6 +44,16 @@ func (r *liveRun) do(s *lang.Step) {
 				err = r.shelf.insert(t.SceneID)
 			}
 		}
+	case "edit":
+		err = r.edit(s)
+	case "clear":
+		for _, t := range s.Args.Path("path").Targets {
+			r.ask(s, t, append([]string{"deferrals"}, of(t)...)...)
+		}
+	case "reconcile":
+		r.reconcile(s)
+	case "show":
+		err = r.show(s)
 	case "request", "regenerate", "reset", "cancel", "delete":
 		r.intent(s)
 	case "run":
@@ -79,15 +92,60 @@ func of(t ports.StageID) (args []string) {
 	return append(args, "--", t.Book)
 }
 
-// ask runs a client command, and insists for a while, as the client of a world does.
+// edit changes the manifest, and tells the engine of it if units are named, as the client of
+// a world does.
+func (r *liveRun) edit(s *lang.Step) error {
+	for _, t := range s.Args.Path("path").Targets {
+		e := editOf(t.SceneID, s)
+		if err := r.shelf.edit(e); err != nil {
+			return err
+		}
+		if len(e.Units) == 0 {
+			continue
+		}
+		args := of(t)
+		if r.plan.Spec.Versioned {
+			var units []string
+			for _, unit := range e.Units {
+				units = append(units, strings.ReplaceAll(unit, ",", `\,`))
+			}
+			args = append([]string{"--units=" + strings.Join(units, ",")}, args...)
+		}
+		r.ask(s, t, args...)
+	}
+	return nil
+}
+
+// reconcile has a pass made. One that is suspicious is an answer: asked again it would agree
+// with itself.
+func (r *liveRun) reconcile(s *lang.Step) {
+	var args []string
+	if s.Args.YesNo("force") {
+		args = append(args, "--force")
+	}
+	r.insist(s, "", func() error {
+		err := r.service.Ask(r.ctx, "reconcile", args...)
+		if err != nil && strings.Contains(err.Error(), "Conflict: suspicious") {
+			return nil
+		}
+		return err
+	})
+}
+
+// ask runs a client command about a target.
 func (r *liveRun) ask(s *lang.Step, about ports.StageID, args ...string) {
+	r.insist(s, about.String(), func() error { return r.service.Ask(r.ctx, s.Verb.Name, args...) })
+}
+
+// insist does something until it succeeds, for a while, as the client of a world does.
+func (r *liveRun) insist(s *lang.Step, about string, do func() error) {
 	r.begin()
-	err := r.service.Ask(r.ctx, s.Verb.Name, args...)
-	for until := time.Now().Add(liveAskTime); err != nil && time.Now().Before(until); err = r.service.Ask(r.ctx, s.Verb.Name, args...) {
+	err := do()
+	for until := time.Now().Add(liveAskTime); err != nil && time.Now().Before(until); err = do() {
 		time.Sleep(time.Second)
 	}
 	if err != nil {
-		r.fail(Failure{Pos: s.Stmt.Pos, What: s.Verb.Name, Subject: about.String(), Saw: err.Error()})
+		r.fail(Failure{Pos: s.Stmt.Pos, What: s.Verb.Name, Subject: about, Saw: err.Error()})
 	}
 }
 
@@ -144,15 +202,36 @@ func (r *liveRun) evict(s *lang.Step) error {
 	return nil
 }
 
-// notLive says what keeps a scenario from a live run, or "".
-func notLive(p *lang.Program) string {
-	for i := range p.Steps {
-		s := &p.Steps[i]
-		if why := verbNotLive(s); why != "" {
-			return why
-		}
+// show prints a metric; or sees that no key matches, where a golden block says so.
+func (r *liveRun) show(s *lang.Step) error {
+	if s.Expect == nil {
+		return r.showNone(s)
 	}
-	return ""
+	all, err := r.witness.observe(r.ctx, s.Expect)
+	for _, o := range all {
+		r.res.Shown = append(r.res.Shown, strings.TrimSpace(s.Expect.Metric.Name+" "+o.subject)+" = "+o.value.String())
+	}
+	return err
+}
+
+// showNone looks for keys that should not be there, for as long as an expectation would.
+func (r *liveRun) showNone(s *lang.Step) (err error) {
+	var found []string
+	r.pass(time.Since(r.began)+liveGrace, func() bool {
+		found = nil
+		keys := r.service.Client().Scan(r.ctx, 0, "*", 1000).Iterator()
+		for keys.Next(r.ctx) {
+			if sim.Glob(cmp.Or(s.Args.Text("glob"), "*"), keys.Val()) {
+				found = append(found, keys.Val())
+			}
+		}
+		err = keys.Err()
+		return err == nil && len(found) == 0
+	})
+	if len(found) > 0 {
+		r.fail(Failure{Pos: s.Stmt.Golden.Pos, What: "the golden block is empty", Saw: strings.Join(found, "\n")})
+	}
+	return err
 }
 
 // worldOnly are the verbs of which only a world knows the meaning, and what they are.
@@ -160,31 +239,51 @@ var worldOnly = map[string]string{
 	"fault": "it has faults", "heal": "it has faults", "crash": "it crashes a process", "restart": "it crashes a process",
 	"pause": "it pauses a process", "clock": "it sets a clock off", "latency": "it says how long calls take",
 	"failover": "it loses writes of Redis", "replay": "it replays a run call by call", "hub": "it changes the ways of the hub",
-	"show": "it shows what only a world can", "clear": "it clears deferrals", "edit": "it edits scenes", "reconcile": "it asks for a pass",
 }
 
-func verbNotLive(s *lang.Step) string {
-	switch s.Verb.Name {
-	case "config":
+// notLive says what keeps a scenario from a live run, or "": first what it does to its world,
+// then what it needs to be set or seen.
+func notLive(p *lang.Program) string {
+	for i := range p.Steps {
+		if why := worldOnly[p.Steps[i].Verb.Name]; why != "" {
+			return why
+		}
+	}
+	for i := range p.Steps {
+		if why := stepNotLive(&p.Steps[i]); why != "" {
+			return why
+		}
+	}
+	return ""
+}
+
+func stepNotLive(s *lang.Step) string {
+	switch {
+	case s.Verb.Name == "config":
 		for _, setting := range s.Args.Given() {
-			if setting != "tick" && setting != "versioned" && !strings.HasPrefix(setting, "slots.") {
-				return "it sets " + setting + ", which is no setting of orchestra serve"
+			if !slices.Contains(liveSettings, setting) && !strings.HasPrefix(setting, "slots.") {
+				return "it sets " + setting + ", which orchestra serve does not"
 			}
 		}
-	case "expect":
+	case s.Verb.Name == "show" && s.Args.Text("what") == "redis" && s.Stmt.Golden != nil && len(s.Stmt.Golden.Lines) == 0:
+		return "" // there are no such keys, with any seed
+	case s.Verb.Name == "show" && (s.Expect == nil || s.Stmt.Golden != nil):
+		return "it shows a trace, or what one seed gives"
+	case s.Expect != nil:
 		return metricNotLive(s.Expect)
 	}
-	return worldOnly[s.Verb.Name]
+	return ""
 }
 
-// unseen are the metrics that cannot be read from outside.
+// liveSettings are the settings of `config` that `orchestra serve` has, beside the slots.
+var liveSettings = []string{"tick", "versioned", "window"}
+
+// unseen are the metrics that nothing outside a world shows.
 var unseen = []string{"told", "repeats", "news", "completions", "timed", "counter"}
 
 func metricNotLive(e *lang.Expect) string {
-	for _, name := range unseen {
-		if e.Metric.Name == name {
-			return "it expects " + name + ", which cannot be read from outside"
-		}
+	if slices.Contains(unseen, e.Metric.Name) {
+		return "it asks for " + e.Metric.Name + ", which nobody outside can tell"
 	}
 	if e.Metric.Name == "calls" && !strings.HasPrefix(e.Subject, hubCalls) {
 		return "it counts calls that only a world sees"

@@ -68,6 +68,9 @@ func (b *liveBench) start(spec scenarios.LiveSpec) (scenarios.LiveService, error
 	if spec.Tick > 0 {
 		o.Serve = append(o.Serve, "--tick="+spec.Tick.String())
 	}
+	if spec.Window > 0 {
+		o.Serve = append(o.Serve, fmt.Sprintf("--window=%d", spec.Window))
+	}
 	for stage, n := range spec.Slots {
 		o.Serve = append(o.Serve, fmt.Sprintf("--slots=%s=%d", stage, n))
 	}
