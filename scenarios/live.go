@@ -59,7 +59,7 @@ type LivePlan struct {
 }
 
 const (
-	liveAtOnce  = 10              // most of a live run is waiting
+	liveAtOnce  = 16              // most of a live run is waiting
 	liveEngines = 2               // replicas, where a scenario does not say
 	liveGrace   = 5 * time.Second // for what a world does at the instant itself
 	liveAskTime = 30 * time.Second

@@ -39,12 +39,15 @@ func PlanLive(programs []*lang.Program, longest time.Duration) []LivePlan {
 
 // liveSpec is what stands above the first `run`.
 func liveSpec(p *lang.Program) LiveSpec {
-	spec := LiveSpec{Name: p.File.Name, Engines: liveEngines, Slots: map[string]int{}}
+	spec := LiveSpec{Name: p.File.Name, Slots: map[string]int{}}
+	said, counted := 0, false
 	for i := range p.Steps {
 		s := &p.Steps[i]
 		switch s.Verb.Name {
 		case "engines":
-			spec.Engines = int(s.Args.Count("count"))
+			said = int(s.Args.Count("count"))
+		case "expect":
+			counted = counted || s.Expect.Metric.Name == "passes"
 		case "config":
 			for _, setting := range s.Args.Given() {
 				switch stage, isSlots := strings.CutPrefix(setting, "slots."); {
@@ -59,6 +62,14 @@ func liveSpec(p *lang.Program) LiveSpec {
 				}
 			}
 		}
+	}
+	switch {
+	case said > 0:
+		spec.Engines = said
+	case counted: // each replica makes passes of its own
+		spec.Engines = 1
+	default:
+		spec.Engines = liveEngines
 	}
 	return spec
 }

@@ -3,6 +3,7 @@ package scenarios
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -269,11 +270,16 @@ func stepNotLive(s *lang.Step) string {
 		return "" // there are no such keys, with any seed
 	case s.Verb.Name == "show" && (s.Expect == nil || s.Stmt.Golden != nil):
 		return "it shows a trace, or what one seed gives"
+	case s.Verb.Name == "preload" && worldInstant.MatchString(s.Stmt.String()):
+		return "it preloads an instant of a world's clock"
 	case s.Expect != nil:
 		return metricNotLive(s.Expect)
 	}
 	return ""
 }
+
+// worldInstant is an instant of the first months of a world (sim.Epoch), in ms.
+var worldInstant = regexp.MustCompile(`\b1767[0-9]{9}\b`)
 
 // liveSettings are the settings of `config` that `orchestra serve` has, beside the slots.
 var liveSettings = []string{"tick", "versioned", "window"}

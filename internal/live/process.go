@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 )
@@ -90,27 +91,48 @@ func (p *process) said() string {
 	return string(text)
 }
 
-// listening waits until somebody listens at an address.
+// listening waits until a process listens at an address. Somebody else may listen there, and
+// take what is meant for it: a process that cannot listen ends soon, and that is waited for.
 func listening(address string, p *process) error {
 	for range 500 {
 		conn, err := net.DialTimeout("tcp", address, time.Second)
 		if err == nil {
-			return conn.Close()
+			err = conn.Close()
+		}
+		soon := 20 * time.Millisecond
+		if err == nil {
+			soon = 150 * time.Millisecond
 		}
 		select {
 		case <-p.ended:
 			return fmt.Errorf("%s ended: %s", p.name, p.said())
-		case <-time.After(20 * time.Millisecond):
+		case <-time.After(soon):
+		}
+		if err == nil {
+			return nil
 		}
 	}
 	return fmt.Errorf("%s does not listen at %s: %s", p.name, address, p.said())
 }
 
-// freeAddress is one of loopback that nobody listens at now.
+// The ports below those that a system gives to connections: one that is free stays free until
+// it is listened at, but for another process that looks for one just now.
+const (
+	portMin = 20_000
+	portMax = 32_000
+)
+
+// lookedAt counts the ports that were looked at. Processes begin apart.
+var lookedAt atomic.Int64
+
+// freeAddress is one of loopback that nobody listens at now, and none that it returned before.
 func freeAddress() (string, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
+	for range portMax - portMin {
+		port := portMin + (int64(os.Getpid())*101+lookedAt.Add(1))%(portMax-portMin)
+		address := net.JoinHostPort("127.0.0.1", strconv.FormatInt(port, 10))
+		if l, err := net.Listen("tcp", address); err == nil {
+			return address, l.Close()
+		}
 	}
-	return l.Addr().String(), l.Close()
+	return "", fmt.Errorf("live: no port of loopback from %d to %d is free", portMin, portMax)
 }
