@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -223,15 +224,7 @@ func (r *liveRun) broken(what string, err error) {
 // so.
 func (r *liveRun) pass(end time.Duration, stop func() bool) {
 	for {
-		for _, d := range slices.Clone(r.due) {
-			if time.Since(r.began) < d.at {
-				continue
-			}
-			r.due = slices.DeleteFunc(r.due, func(o dueStep) bool { return o == d })
-			if next := d.at + d.step.Every; d.step.Every > 0 && (d.step.Until == 0 || next <= d.step.Until) {
-				r.due = append(r.due, dueStep{next, d.step})
-			}
-			r.do(d.step)
+		for r.doNext() {
 		}
 		if stop != nil && stop() || time.Since(r.began) >= end {
 			return
@@ -240,12 +233,26 @@ func (r *liveRun) pass(end time.Duration, stop func() bool) {
 	}
 }
 
+// doNext does the statement that is due first, if its time has come.
+func (r *liveRun) doNext() bool {
+	slices.SortStableFunc(r.due, func(a, b dueStep) int { return cmp.Compare(a.at, b.at) })
+	if len(r.due) == 0 || time.Since(r.began) < r.due[0].at {
+		return false
+	}
+	d := r.due[0]
+	r.due = r.due[1:]
+	if next := d.at + d.step.Every; d.step.Every > 0 && (d.step.Until == 0 || next <= d.step.Until) {
+		r.due = append(r.due, dueStep{next, d.step})
+	}
+	r.do(d.step)
+	return true
+}
+
 // settle waits until every stage that was asked for is done, and nothing is left of the
 // dispatches.
 func (r *liveRun) settle(s *lang.Step) {
 	saw, asked := "", time.Time{}
-	end := r.now + s.Args.Duration("within")
-	r.pass(end, func() bool {
+	r.pass(max(r.now, time.Since(r.began))+s.Args.Duration("within"), func() bool {
 		if time.Since(asked) > 200*time.Millisecond { // it asks for much
 			saw, asked = r.unsettled(), time.Now()
 		}
@@ -272,8 +279,11 @@ func (r *liveRun) unsettled() string {
 		return todo
 	}
 	left, err := r.service.Leftovers(r.ctx)
-	if err != nil || len(left) > 0 {
-		return fmt.Sprintf("left: %v %v", left, err)
+	switch {
+	case err != nil:
+		return err.Error()
+	case len(left) > 0:
+		return "left: " + strings.Join(left, ", ")
 	}
 	return ""
 }
