@@ -35,6 +35,8 @@ type LiveService interface {
 	Log(process string) string
 	// LiveJobs counts the jobs of a dispatch that the hub has queued or running.
 	LiveJobs(dispatch string) (int, error)
+	// Heard are the result events that the engine has told its host, repeats included.
+	Heard() []ports.ResultEvent
 	// Leftovers lists what is left of dispatches, in Redis and at the hub.
 	Leftovers(ctx context.Context) ([]string, error)
 	// Close ends it.

@@ -220,8 +220,17 @@ func (s *shelf) todo(ctx context.Context) (string, error) {
 		}
 	}
 	open, err := s.service.Client().SMembers(ctx, keys.OpenScopes()).Result()
-	if err != nil || len(open) == 0 {
+	if err != nil {
 		return "", err
 	}
-	return "not concluded: " + strings.Join(open, " "), nil
+	waiting, err := s.service.Client().ZRange(ctx, keys.Undelivered(), 0, -1).Result()
+	switch {
+	case err != nil:
+		return "", err
+	case len(open) > 0:
+		return "not concluded: " + strings.Join(open, " "), nil
+	case len(waiting) > 0:
+		return "not told of: " + strings.Join(waiting, " "), nil
+	}
+	return "", nil
 }

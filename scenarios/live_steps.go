@@ -284,12 +284,12 @@ var worldInstant = regexp.MustCompile(`\b1767[0-9]{9}\b`)
 // liveSettings are the settings of `config` that `orchestra serve` has, beside the slots.
 var liveSettings = []string{"tick", "versioned", "window"}
 
-// unseen are the metrics that nothing outside a world shows.
-var unseen = []string{"told", "repeats", "news", "completions", "timed", "counter"}
+// unseen are the metrics that only a world shows.
+var unseen = []string{"timed", "counter"}
 
 func metricNotLive(e *lang.Expect) string {
 	if slices.Contains(unseen, e.Metric.Name) {
-		return "it asks for " + e.Metric.Name + ", which nobody outside can tell"
+		return "it asks for " + e.Metric.Name + ", which a live run does not read"
 	}
 	if e.Metric.Name == "calls" && !strings.HasPrefix(e.Subject, hubCalls) {
 		return "it counts calls that only a world sees"

@@ -65,7 +65,7 @@ func TestLeftOut(t *testing.T) {
 		"show trace":                        "it shows a trace, or what one seed gives",
 		"show redis\n----\na = 1\n----":     "it shows a trace, or what one seed gives",
 		"show state b1/*:image\n----\n----": "it shows a trace, or what one seed gives",
-		"expect told b1/c1/s1:image = 1":    "it asks for told, which nobody outside can tell",
+		"expect timed b1/c1/s1 = 1s":        "it asks for timed, which a live run does not read",
 		`expect calls "e1/* redis.*" >= 1`:  "it counts calls that only a world sees",
 	} {
 		require.Equal(t, why, notLive(program(t, statements)), statements)
@@ -101,6 +101,7 @@ type stagedService struct {
 	deaf   int // how often it still fails when it is asked
 	jobs   map[string]int
 	left   []string
+	heard  []ports.ResultEvent
 	crews  []wire.Workers
 }
 
@@ -113,6 +114,7 @@ func (s *stagedService) Books() string                               { return s.
 func (s *stagedService) Log(process string) string                   { return filepath.Join(s.dir, process+".log") }
 func (s *stagedService) LiveJobs(dispatch string) (int, error)       { return s.jobs[dispatch], nil }
 func (s *stagedService) Leftovers(context.Context) ([]string, error) { return s.left, nil }
+func (s *stagedService) Heard() []ports.ResultEvent                  { return s.heard }
 func (s *stagedService) Close() error                                { return s.UniversalClient.Close() }
 
 func (s *stagedService) Ask(_ context.Context, verb string, args ...string) error {
@@ -154,6 +156,9 @@ func live(t *testing.T, s *stagedService, statements ...string) (status int, rep
 func TestLiveWitness(t *testing.T) {
 	s := staged(t)
 	s.jobs["d2"] = 1
+	image := ports.SceneID{Book: "b1", Chapter: "c1", Scene: "s1"}.Of("image")
+	s.heard = []ports.ResultEvent{{ID: "1", Kind: "deferred", Stage: image}, {ID: "2", Kind: "ready", Stage: image}, {ID: "2", Kind: "ready", Stage: image},
+		{ID: "3", Kind: "scene_ready", Stage: image.Of("")}}
 	s.says(t, "e1 "+`{"time":"2026-01-01T00:00:01Z","msg":"attempt","stage":"b1/c1/s1:image","dispatch":"d1"}`+"\n",
 		"e1 "+`{"time":"2026-01-01T00:00:02Z","msg":"job","stage":"b1/c1/s1:image","outcome":"no_worker_available"}`+"\n",
 		"e1 "+`{"time":"2026-01-01T00:00:03Z","msg":"finish","stage":"b1/c1/s1:image","reason":"no_worker_available","bucket":"capacity","window_seconds":60,"retryable":true}`+"\n",
@@ -171,7 +176,8 @@ func TestLiveWitness(t *testing.T) {
 		"expect sends b1/*:image = 1", "expect reason b1/*:image = no_worker_available", "expect bucket b1/*:image = capacity",
 		"expect window b1/*:image = 60s", "expect retryable b1/*:image", "expect tick.active = 3", "expect tick.active e1 = 0",
 		"expect passes suspicious = 1", "expect troubles tick:* = 1", "expect posts b1/*:image = 1", "expect requests clear* = 1",
-		`expect calls "* hub.post b1/*" = 1`, "expect jobs b1/*:image = 1")
+		`expect calls "* hub.post b1/*" = 1`, "expect jobs b1/*:image = 1",
+		"expect told b1/*:image = 2", "expect repeats b1/*:image = 1", "expect news b1/*:image = ready", "expect completions b1/* = 1")
 	require.Equal(t, ExitPassed, status, report)
 	require.True(t, strings.HasPrefix(report, "ok    x.sim "), report)
 	require.Regexp(t, `1 scenarios ran for real in .*: 1 passed, 0 failed; 0 were left out\n$`, report)

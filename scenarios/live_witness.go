@@ -18,6 +18,7 @@ import (
 
 	"github.com/animastor/orchestra/engine/asset"
 	"github.com/animastor/orchestra/engine/keys"
+	"github.com/animastor/orchestra/fakes/consumer"
 	"github.com/animastor/orchestra/ports"
 	"github.com/animastor/orchestra/scenarios/lang"
 	"github.com/animastor/orchestra/scenarios/wire"
@@ -31,8 +32,8 @@ const hubCalls = "* hub."
 const saidMost = 6
 
 // witness sees a live service from outside: in Redis, the pointer store and the artifact tree,
-// at the hub, and by what the processes say in their logs, each line of which is an event of
-// the engine or a request that reached the hub.
+// at the hub, by what the host of the engine is told, and by what the processes say in their logs, each
+// line of which is an event of the engine or a request that reached the hub.
 type witness struct {
 	service    LiveService
 	shelf      *shelf
@@ -41,7 +42,9 @@ type witness struct {
 	stages     map[string]ports.StageID // as a log spells them
 	dispatches map[ports.StageID][]string
 	requests   map[sim.CallName]int
-	said       []string // the lines of the engines, but for the loudest
+	heard      int             // result events that were counted
+	known      map[string]bool // their ids
+	said       []string        // the lines of the engines, but for the loudest
 }
 
 // livelog is a log that is read as it grows.
@@ -76,7 +79,7 @@ type saying struct {
 
 func newWitness(service LiveService, shelf *shelf, spec LiveSpec) *witness {
 	w := &witness{service: service, shelf: shelf, tally: wire.NewTally(), stages: map[string]ports.StageID{},
-		dispatches: map[ports.StageID][]string{}, requests: map[sim.CallName]int{}, logs: []*livelog{{process: "hub"}}}
+		dispatches: map[ports.StageID][]string{}, requests: map[sim.CallName]int{}, known: map[string]bool{}, logs: []*livelog{{process: "hub"}}}
 	for n := range spec.Engines {
 		w.logs = append(w.logs, &livelog{process: "e" + strconv.Itoa(n+1)})
 	}
@@ -102,6 +105,12 @@ func (w *witness) listen() error {
 	for _, s := range all {
 		w.hear(s)
 	}
+	events := w.service.Heard()
+	for _, e := range events[w.heard:] {
+		w.tally.Add("host", consumer.Heard{ResultEvent: e, Again: w.known[e.ID]})
+		w.known[e.ID] = true
+	}
+	w.heard = len(events)
 	return nil
 }
 
@@ -314,6 +323,14 @@ func (w *witness) told(name string, s ports.StageID) (v lang.Value, ok bool) {
 		return duration(c.Window), true
 	case "retryable":
 		return yesNo(c.Retryable), true
+	case "told":
+		return count(c.Told), true
+	case "repeats":
+		return count(c.Repeats), true
+	case "news":
+		return word(orNone(c.News)), true
+	case "completions":
+		return count(w.tally.Of(s.Of("")).Told), true
 	case "posts":
 		return w.posts(s), true
 	}

@@ -1,5 +1,5 @@
 // Package live runs the whole service for real on one machine, as processes: a Redis that
-// keeps what it is told, beside a PostgreSQL if it is given one, replicas of `orchestra serve`, and `orchestra hub` with its workers.
+// keeps what it is told, beside a PostgreSQL if it is given one, replicas of `orchestra serve`, a host that they tell of results, and `orchestra hub` with its workers.
 //
 //	make live
 //
@@ -49,6 +49,7 @@ type Stack struct {
 	Artifacts string         // the tree
 	Redis     *redis.Client  // a client of its own
 	store     *pgstore.Store // likewise; nil: there is no PostgreSQL
+	host      *host
 	o         Options
 	redisAt   string
 	hubAt     string
@@ -69,14 +70,18 @@ func Start(o Options) (*Stack, error) {
 // Prepare starts all but the replicas: Serve does that. Close ends it, also after an error.
 func Prepare(o Options) (*Stack, error) {
 	s := &Stack{o: o, Artifacts: filepath.Join(o.Dir, "artifacts"), processes: map[string]*process{}}
-	addresses := make([]string, 2+o.Replicas)
+	addresses := make([]string, 3+o.Replicas)
 	for i := range addresses {
 		var err error
 		if addresses[i], err = freeAddress(); err != nil {
 			return s, err
 		}
 	}
-	s.redisAt, s.hubAt, s.engineAt = addresses[0], addresses[1], addresses[2:]
+	s.redisAt, s.hubAt, s.engineAt = addresses[0], addresses[1], addresses[3:]
+	var err error
+	if s.host, err = openHost(addresses[2]); err != nil {
+		return s, err
+	}
 	if err := os.MkdirAll(filepath.Join(o.Dir, "redis"), 0o755); err != nil {
 		return s, err
 	}
@@ -136,6 +141,7 @@ func (s *Stack) start(name, address, program string, args ...string) error {
 	environment := []string{
 		"ORCHESTRA_HUB_KEY=" + Key, "ORCHESTRA_HUB_URL=" + s.HubURL(), "ORCHESTRA_ARTIFACTS=" + s.Artifacts, "ORCHESTRA_BOOKS=" + s.o.Books,
 		"ORCHESTRA_REDIS_URL=redis://:" + Password + "@" + s.redisAt, "ORCHESTRA_PG_DSN=" + s.o.DSN,
+		"ORCHESTRA_EVENTS_URL=http://" + s.host.at,
 	}
 	p, err := launch(name, s.Log(name), environment, program, args...)
 	if p != nil && p.pid > 0 {
@@ -228,6 +234,9 @@ func (s *Stack) Logs() map[string]string {
 func (s *Stack) Close() error {
 	for _, p := range s.all {
 		p.Kill()
+	}
+	if s.host != nil {
+		_ = s.host.server.Close() // nobody talks to it any more
 	}
 	if s.store != nil {
 		s.store.Close()
