@@ -15,6 +15,7 @@ REDIS      ?= $(shell command -v redis-server || echo redis-server)
 POSTGRES   ?= $(or $(shell command -v postgres || ls -d /usr/lib/postgresql/*/bin/postgres 2>/dev/null | sort -V | tail -n 1),postgres)
 PLANT      ?=
 LIVE       ?=
+LONGEST    ?= 2m
 
 # Packages whose tests start goroutines, or whose code must be safe with several.
 RACEPKGS ?= ./sim/... ./fakes/... ./engine/... ./scenarios/... ./ports/... ./cmd/orchestra
@@ -43,9 +44,9 @@ conformance: ## hold the fakes to a real Redis (REDIS=path), PostgreSQL (POSTGRE
 	go test -count=1 ./internal/conformance -redis-server=$(REDIS) -postgres=$(POSTGRES) -plant=$(PLANT)
 
 .PHONY: live
-live: ## run the service for real, with kill -9 and restarts (REDIS=path, POSTGRES=path; LIVE='-count=10 -race-build')
+live: ## run the service for real: with kill -9 and restarts, and every scenario that can be and takes no longer than LONGEST (2m; REDIS=path, POSTGRES=path; LIVE='-count=10 -race-build')
 	go test -count=1 -timeout=60m ./internal/live -redis-server=$(REDIS) -postgres=$(POSTGRES) $(LIVE)
-	go run ./cmd/sim run --live --redis-server=$(REDIS) scenarios/live/...
+	go run ./cmd/sim run --live --redis-server=$(REDIS) --postgres=$(POSTGRES) --longest=$(LONGEST) scenarios/...
 
 .PHONY: run
 run: ## run every scenario

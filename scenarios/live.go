@@ -11,7 +11,6 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"github.com/animastor/orchestra/ports"
 	"github.com/animastor/orchestra/scenarios/lang"
 	"github.com/animastor/orchestra/scenarios/wire"
 )
@@ -26,8 +25,8 @@ type LiveService interface {
 	SetWorkers(w wire.Workers) error
 	// Client is a client of the service's own Redis.
 	Client() redis.UniversalClient
-	// Pointers is its pointer store; nil if it has none.
-	Pointers() ports.Pointers
+	// DSN is that of its pointer store; "" if it has none.
+	DSN() string
 	// Tree is the directory of its artifacts, Books that of its manifests.
 	Tree() string
 	Books() string
@@ -35,8 +34,9 @@ type LiveService interface {
 	Log(process string) string
 	// LiveJobs counts the jobs of a dispatch that the hub has queued or running.
 	LiveJobs(dispatch string) (int, error)
-	// Heard are the result events that the engine has told its host, repeats included.
-	Heard() []ports.ResultEvent
+	// Heard are the result events that the engine has told its host, as they were posted,
+	// repeats included.
+	Heard() [][]byte
 	// Leftovers lists what is left of dispatches, in Redis and at the hub.
 	Leftovers(ctx context.Context) ([]string, error)
 	// Close ends it.
@@ -168,6 +168,7 @@ func runLive(plan LivePlan, start func(LiveSpec) (LiveService, error)) *Result {
 		r.broken("the books do not stand", err)
 		return r.res
 	}
+	defer r.shelf.close()
 	r.witness = newWitness(r.service, r.shelf, plan.Spec)
 	r.steps()
 	return r.res

@@ -16,6 +16,7 @@ import (
 	"github.com/animastor/orchestra/ports"
 	"github.com/animastor/orchestra/ports/artifactdir"
 	"github.com/animastor/orchestra/ports/bookdir"
+	"github.com/animastor/orchestra/ports/pgstore"
 	"github.com/animastor/orchestra/scenarios/lang"
 	"github.com/animastor/orchestra/scenarios/wire"
 )
@@ -23,11 +24,12 @@ import (
 // shelf is the books of a live run: their manifests, their files, and the past that they begin
 // with.
 type shelf struct {
-	service LiveService
-	tree    *artifactdir.Tree
-	view    *store.Store
-	scenes  []ports.Scene // of all books, in their order, as they are now
-	later   map[ports.SceneID]bool
+	service  LiveService
+	tree     *artifactdir.Tree
+	view     *store.Store
+	pointers *pgstore.Store // nil: there are none
+	scenes   []ports.Scene  // of all books, in their order, as they are now
+	later    map[ports.SceneID]bool
 }
 
 // newShelf writes the books of a program, and the past of those that have one.
@@ -37,6 +39,27 @@ func newShelf(service LiveService, plan LivePlan) (*shelf, error) {
 		return nil, err
 	}
 	s := &shelf{service: service, tree: tree, view: store.New(service.Client()), later: map[ports.SceneID]bool{}}
+	if dsn := service.DSN(); dsn != "" {
+		if s.pointers, err = pgstore.Open(context.Background(), dsn); err != nil {
+			return nil, err
+		}
+	}
+	if err := s.fill(plan); err != nil {
+		s.close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// close lets go of the pointer store.
+func (s *shelf) close() {
+	if s.pointers != nil {
+		s.pointers.Close()
+	}
+}
+
+// fill writes the books and their past.
+func (s *shelf) fill(plan LivePlan) error {
 	for _, b := range plan.Program.Books {
 		scenes := wire.Book(b).Cut()
 		s.scenes = append(s.scenes, scenes...)
@@ -46,15 +69,15 @@ func newShelf(service LiveService, plan LivePlan) (*shelf, error) {
 			}
 			for _, stage := range b.Stages {
 				if err := s.past(b, scene, stage, plan.Spec.Versioned); err != nil {
-					return nil, err
+					return err
 				}
 			}
 		}
 		if err := s.write(b.ID); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return s, nil
+	return nil
 }
 
 // write replaces the manifest of a book.
@@ -125,7 +148,7 @@ func (s *shelf) past(b lang.Book, scene ports.Scene, stage string, versioned boo
 		errs = append(errs, s.tree.Put(ctx, file, strings.NewReader("This stands for "+file.Path+", of the time before.\n")))
 	}
 	for _, p := range past.Pointers {
-		_, err := s.service.Pointers().Publish(ctx, scene.SceneID, p)
+		_, err := s.pointers.Publish(ctx, scene.SceneID, p)
 		errs = append(errs, err)
 	}
 	return errors.Join(errs...)
@@ -133,8 +156,8 @@ func (s *shelf) past(b lang.Book, scene ports.Scene, stage string, versioned boo
 
 // picture is where the picture of a unit is.
 func (s *shelf) picture(ctx context.Context, id ports.SceneID, unit string) (string, error) {
-	if pointers := s.service.Pointers(); pointers != nil {
-		published, err := ports.AllPublished(ctx, pointers, id)
+	if s.pointers != nil {
+		published, err := ports.AllPublished(ctx, s.pointers, id)
 		if err != nil {
 			return "", err
 		}

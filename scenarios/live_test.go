@@ -101,21 +101,26 @@ type stagedService struct {
 	deaf   int // how often it still fails when it is asked
 	jobs   map[string]int
 	left   []string
-	heard  []ports.ResultEvent
+	heard  []string
 	crews  []wire.Workers
 }
 
 func (s *stagedService) Serve() error                                { s.served = true; return nil }
 func (s *stagedService) SetWorkers(w wire.Workers) error             { s.crews = append(s.crews, w); return nil }
 func (s *stagedService) Client() redis.UniversalClient               { return s.UniversalClient }
-func (s *stagedService) Pointers() ports.Pointers                    { return nil }
+func (s *stagedService) DSN() string                                 { return "" }
 func (s *stagedService) Tree() string                                { return filepath.Join(s.dir, "tree") }
 func (s *stagedService) Books() string                               { return s.dir }
 func (s *stagedService) Log(process string) string                   { return filepath.Join(s.dir, process+".log") }
 func (s *stagedService) LiveJobs(dispatch string) (int, error)       { return s.jobs[dispatch], nil }
 func (s *stagedService) Leftovers(context.Context) ([]string, error) { return s.left, nil }
-func (s *stagedService) Heard() []ports.ResultEvent                  { return s.heard }
-func (s *stagedService) Close() error                                { return s.UniversalClient.Close() }
+func (s *stagedService) Heard() (list [][]byte) {
+	for _, e := range s.heard {
+		list = append(list, []byte(e))
+	}
+	return list
+}
+func (s *stagedService) Close() error { return s.UniversalClient.Close() }
 
 func (s *stagedService) Ask(_ context.Context, verb string, args ...string) error {
 	if s.deaf--; s.deaf >= 0 {
@@ -156,9 +161,9 @@ func live(t *testing.T, s *stagedService, statements ...string) (status int, rep
 func TestLiveWitness(t *testing.T) {
 	s := staged(t)
 	s.jobs["d2"] = 1
-	image := ports.SceneID{Book: "b1", Chapter: "c1", Scene: "s1"}.Of("image")
-	s.heard = []ports.ResultEvent{{ID: "1", Kind: "deferred", Stage: image}, {ID: "2", Kind: "ready", Stage: image}, {ID: "2", Kind: "ready", Stage: image},
-		{ID: "3", Kind: "scene_ready", Stage: image.Of("")}}
+	for _, e := range []string{`"id":"1","kind":"deferred","stage":"image"`, `"id":"2","kind":"ready","stage":"image"`, `"id":"2","kind":"ready","stage":"image"`, `"id":"3","kind":"scene_ready"`} {
+		s.heard = append(s.heard, `{"book_id":"b1","chapter_id":"c1","scene_id":"s1",`+e+`}`)
+	}
 	s.says(t, "e1 "+`{"time":"2026-01-01T00:00:01Z","msg":"attempt","stage":"b1/c1/s1:image","dispatch":"d1"}`+"\n",
 		"e1 "+`{"time":"2026-01-01T00:00:02Z","msg":"job","stage":"b1/c1/s1:image","outcome":"no_worker_available"}`+"\n",
 		"e1 "+`{"time":"2026-01-01T00:00:03Z","msg":"finish","stage":"b1/c1/s1:image","reason":"no_worker_available","bucket":"capacity","window_seconds":60,"retryable":true}`+"\n",

@@ -106,11 +106,31 @@ func (w *witness) listen() error {
 		w.hear(s)
 	}
 	events := w.service.Heard()
-	for _, e := range events[w.heard:] {
-		w.tally.Add("host", consumer.Heard{ResultEvent: e, Again: w.known[e.ID]})
-		w.known[e.ID] = true
+	for _, text := range events[w.heard:] {
+		if err := w.hearEvent(text); err != nil {
+			return err
+		}
 	}
 	w.heard = len(events)
+	return nil
+}
+
+// hearEvent counts a result event, as docs/running.md describes it.
+func (w *witness) hearEvent(text []byte) error {
+	var e struct {
+		ID        string `json:"id"`
+		Kind      string `json:"kind"`
+		BookID    string `json:"book_id"`
+		ChapterID string `json:"chapter_id"`
+		SceneID   string `json:"scene_id"`
+		Stage     string `json:"stage"`
+	}
+	if err := json.Unmarshal(text, &e); err != nil {
+		return fmt.Errorf("result event %s: %w", text, err)
+	}
+	stage := ports.SceneID{Book: e.BookID, Chapter: e.ChapterID, Scene: e.SceneID}.Of(e.Stage)
+	w.tally.Add("host", consumer.Heard{ResultEvent: ports.ResultEvent{Kind: e.Kind, Stage: stage}, Again: w.known[e.ID]})
+	w.known[e.ID] = true
 	return nil
 }
 
@@ -364,10 +384,10 @@ func length(cmd *redis.IntCmd) (lang.Value, error) { return count(int(cmd.Val())
 
 // marks counts the dirty marks of a scene.
 func (w *witness) marks(ctx context.Context, s ports.SceneID) (lang.Value, error) {
-	if w.service.Pointers() == nil {
+	if w.shelf.pointers == nil {
 		return count(0), nil
 	}
-	marks, err := ports.AllMarks(ctx, w.service.Pointers(), s)
+	marks, err := ports.AllMarks(ctx, w.shelf.pointers, s)
 	return count(len(marks)), err
 }
 

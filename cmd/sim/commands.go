@@ -30,7 +30,7 @@ type runCmd struct {
 	Seeds  *uint32 `xor:"seeds" placeholder:"N" help:"Run with the seeds 1 to N."`
 	Format string  `enum:"text,json,junit" default:"text" help:"Format of the report: text, json or junit."`
 	Twice  bool    `help:"Run everything twice and demand equal traces."`
-	Trace  string  `placeholder:"DIR" help:"Write the whole trace of each run into DIR."`
+	Trace  string  `placeholder:"DIR" help:"Write the whole trace of each run into DIR; of a live run, keep all that its processes wrote there."`
 	Record string  `placeholder:"DIR" help:"Write each run into DIR as a scenario that replays it."`
 	Lua    bool    `help:"Run the Lua scripts themselves instead of their twins."`
 	Update bool    `help:"Write golden blocks again."`
@@ -46,6 +46,9 @@ type runCmd struct {
 func (c *runCmd) Validate() error {
 	if c.Seeds != nil && *c.Seeds == 0 {
 		return errors.New("--seeds is at least 1")
+	}
+	if c.Live && (c.Seed != nil || c.Seeds != nil || c.Twice || c.Record != "" || c.Lua || c.Update) {
+		return errors.New("--live takes no seed, and none of --twice, --record, --lua and --update: those are of worlds")
 	}
 	return nil
 }

@@ -31,11 +31,11 @@ func (c *runCmd) live(e *env, programs []*lang.Program) (status int, err error) 
 		return exitUsage, fmt.Errorf("sim run --live: there is no Redis here: install Debian's package redis-server, or name its program with --redis-server PATH (%w)", err)
 	}
 	plans := scenarios.PlanLive(programs, c.Longest)
-	bench := &liveBench{dir: c.Trace, orchestra: c.Orchestra, redisServer: server}
+	bench := &liveBench{orchestra: c.Orchestra, redisServer: server}
+	if bench.dir, err = c.liveDir(); err != nil {
+		return exitHarness, err
+	}
 	if c.Trace == "" {
-		if bench.dir, err = os.MkdirTemp("", "sim-live"); err != nil {
-			return exitHarness, err
-		}
 		defer func() { err = errors.Join(err, os.RemoveAll(bench.dir)) }()
 	}
 	if slices.ContainsFunc(plans, func(p scenarios.LivePlan) bool { return p.LeftOut == "" && p.Spec.Versioned }) {
@@ -57,9 +57,20 @@ func (c *runCmd) live(e *env, programs []*lang.Program) (status int, err error) 
 	return scenarios.SweepLive(plans, c.options(e), bench.start), nil
 }
 
+// liveDir is a directory for everything, which may be one that the user has named.
+func (c *runCmd) liveDir() (string, error) {
+	if c.Trace == "" {
+		return os.MkdirTemp("", "sim-live")
+	}
+	if err := os.MkdirAll(c.Trace, 0o755); err != nil {
+		return "", err
+	}
+	return filepath.Abs(c.Trace)
+}
+
 // start starts the service of one scenario, but for its replicas.
 func (b *liveBench) start(spec scenarios.LiveSpec) (scenarios.LiveService, error) {
-	dir, err := os.MkdirTemp(b.mkdir(), strings.NewReplacer("/", "-", "*", "-").Replace(strings.TrimSuffix(spec.Name, ".sim"))+"-")
+	dir, err := os.MkdirTemp(b.dir, strings.NewReplacer("/", "-", "*", "-").Replace(strings.TrimSuffix(spec.Name, ".sim"))+"-")
 	if err != nil {
 		return nil, err
 	}
@@ -87,12 +98,6 @@ func (b *liveBench) start(spec scenarios.LiveSpec) (scenarios.LiveService, error
 		return nil, errors.Join(err, s.Close())
 	}
 	return liveService{s}, nil
-}
-
-// mkdir is the directory of the services, which may be one that the user has named.
-func (b *liveBench) mkdir() string {
-	_ = os.MkdirAll(b.dir, 0o755) // what is made in it fails, if this does
-	return b.dir
 }
 
 // liveService is a stack as scenarios know it.

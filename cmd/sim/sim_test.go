@@ -66,6 +66,7 @@ func TestBadUsage(t *testing.T) {
 		{[]string{"run", "--seed=1", "--seeds=2", "s"}, `sim: --seed and --seeds can't be used together (sim --help)`},
 		{[]string{"run", "--seeds=0", "s"}, `sim: run: --seeds is at least 1 (sim --help)`},
 		{[]string{"run", "--format=xml", "s"}, `sim: --format must be one of "text","json","junit" but got "xml" (sim --help)`},
+		{[]string{"run", "--live", "--seeds=2", "s"}, "sim: run: --live takes no seed, and none of --twice, --record, --lua and --update: those are of worlds (sim --help)"},
 		{[]string{"run", "empty"}, "empty: no scenarios here (they are called *.sim)"},
 		{[]string{"vet", "empty/...", "gone.sim"}, "empty/...: no scenarios here (they are called *.sim)\ngone.sim: no such file or directory"},
 		{[]string{"fmt", "gone"}, "gone: no such file or directory"},
@@ -165,4 +166,23 @@ func TestFmt(t *testing.T) {
 	written, err := os.ReadFile("b.sim")
 	require.NoError(t, err)
 	require.Equal(t, "run      5s # x\n", string(written), "an error in one file does not keep the others from being written")
+}
+
+// TestLiveNeeds: what a live run needs and has not is said at once, and how one comes by it.
+func TestLiveNeeds(t *testing.T) {
+	files := map[string]string{"v.sim": "scenario v\nconfig versioned=yes\nbook b1\nrun 1s\n"}
+	status, stdout, stderr := sim(t, files, "run", "--live", "--redis-server=./gone", "v.sim")
+	require.Equal(t, []any{exitUsage, ""}, []any{status, stdout})
+	require.Contains(t, stderr, "there is no Redis here: install Debian's package redis-server, or name its program with --redis-server PATH")
+
+	self, err := os.Executable() // any program will do
+	require.NoError(t, err)
+	status, stdout, stderr = sim(t, files, "run", "--live", "--redis-server="+self, "--postgres=./gone", "v.sim")
+	require.Equal(t, []any{exitUsage, ""}, []any{status, stdout})
+	require.Contains(t, stderr, "a scenario is versioned, and there is no PostgreSQL here: install Debian's package postgresql, or name its program with --postgres PATH")
+
+	// Where nothing can run live, that is what is said.
+	status, _, stderr = sim(t, map[string]string{"f.sim": "scenario f\nbook b1\nlatency none\nrun 1s\n"}, "run", "--live", "--redis-server="+self, "--orchestra="+self, "f.sim")
+	require.Equal(t, exitUsage, status)
+	require.Equal(t, "sim: no scenario of these can run live\n", stderr)
 }

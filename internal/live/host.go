@@ -1,14 +1,12 @@
 package live
 
 import (
-	"encoding/json"
+	"io"
 	"net"
 	"net/http"
 	"slices"
 	"sync"
 	"time"
-
-	"github.com/animastor/orchestra/ports"
 )
 
 // host is the program that is told of results: it takes every event, and keeps it.
@@ -16,7 +14,7 @@ type host struct {
 	server http.Server
 	at     string
 	one    sync.Mutex
-	heard  []ports.ResultEvent
+	heard  [][]byte
 }
 
 // openHost listens at an address.
@@ -31,33 +29,22 @@ func openHost(address string) (*host, error) {
 	return h, nil
 }
 
-// take is an event as docs/running.md describes it.
+// take keeps what is posted by who has the key.
 func (h *host) take(w http.ResponseWriter, r *http.Request) {
-	var e struct {
-		ID         string `json:"id"`
-		Kind       string `json:"kind"`
-		BookID     string `json:"book_id"`
-		ChapterID  string `json:"chapter_id"`
-		SceneID    string `json:"scene_id"`
-		Stage      string `json:"stage"`
-		DispatchID string `json:"dispatch_id"`
-		Generation int64  `json:"generation"`
-		Reason     string `json:"reason"`
-	}
-	if r.Header.Get("X-Api-Key") != Key || json.NewDecoder(r.Body).Decode(&e) != nil || e.ID == "" {
+	body, err := io.ReadAll(r.Body)
+	if err != nil || r.Header.Get("X-Api-Key") != Key {
 		w.WriteHeader(http.StatusBadRequest)
 		return
 	}
 	h.one.Lock()
 	defer h.one.Unlock()
-	h.heard = append(h.heard, ports.ResultEvent{ID: e.ID, Kind: e.Kind, Dispatch: e.DispatchID, Generation: e.Generation, Reason: e.Reason,
-		Stage: ports.SceneID{Book: e.BookID, Chapter: e.ChapterID, Scene: e.SceneID}.Of(e.Stage)})
+	h.heard = append(h.heard, body)
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// Heard are the result events that the replicas have told, in the order in which they came,
-// repeats included.
-func (s *Stack) Heard() []ports.ResultEvent {
+// Heard are the result events that the replicas have told, as they were posted, in the order
+// in which they came, repeats included.
+func (s *Stack) Heard() [][]byte {
 	s.host.one.Lock()
 	defer s.host.one.Unlock()
 	return slices.Clone(s.host.heard)

@@ -21,9 +21,6 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
-
-	"github.com/animastor/orchestra/ports"
-	"github.com/animastor/orchestra/ports/pgstore"
 )
 
 // Key and Password are the secrets of a stack: no log may hold them.
@@ -46,9 +43,8 @@ type Options struct {
 
 // Stack is the service.
 type Stack struct {
-	Artifacts string         // the tree
-	Redis     *redis.Client  // a client of its own
-	store     *pgstore.Store // likewise; nil: there is no PostgreSQL
+	Artifacts string        // the tree
+	Redis     *redis.Client // a client of its own
 	host      *host
 	o         Options
 	redisAt   string
@@ -88,7 +84,7 @@ func Prepare(o Options) (*Stack, error) {
 	if err := s.StartRedis(); err != nil {
 		return s, err
 	}
-	if err := s.openStore(); err != nil {
+	if err := s.migrate(); err != nil {
 		return s, err
 	}
 	s.Redis = redis.NewClient(&redis.Options{Addr: s.redisAt, Password: Password})
@@ -111,13 +107,8 @@ func (s *Stack) Serve() error {
 // Client is a client of the stack's Redis.
 func (s *Stack) Client() redis.UniversalClient { return s.Redis }
 
-// Pointers is the stack's PostgreSQL; nil if it has none.
-func (s *Stack) Pointers() ports.Pointers {
-	if s.store == nil {
-		return nil
-	}
-	return s.store
-}
+// DSN is that of the stack's PostgreSQL; "" if it has none.
+func (s *Stack) DSN() string { return s.o.DSN }
 
 // Tree is the directory of the artifacts.
 func (s *Stack) Tree() string { return s.Artifacts }
@@ -164,19 +155,17 @@ func (s *Stack) StartRedis() error {
 		"--dir", filepath.Join(s.o.Dir, "redis"), "--appendonly", "yes", "--appendfsync", "always", "--save", "")
 }
 
-// openStore makes the tables and connects to them, if there is a PostgreSQL.
-func (s *Stack) openStore() error {
+// migrate makes the tables, if there is a PostgreSQL.
+func (s *Stack) migrate() error {
 	if s.o.DSN == "" {
 		return nil
 	}
 	cmd := exec.Command(s.o.Orchestra, "migrate")
 	cmd.Env = append(os.Environ(), "ORCHESTRA_PG_DSN="+s.o.DSN)
-	out, err := cmd.CombinedOutput()
-	if err != nil {
+	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("orchestra migrate: %w: %s", err, out)
 	}
-	s.store, err = pgstore.Open(context.Background(), s.o.DSN)
-	return err
+	return nil
 }
 
 func (s *Stack) startHub() error {
@@ -237,9 +226,6 @@ func (s *Stack) Close() error {
 	}
 	if s.host != nil {
 		_ = s.host.server.Close() // nobody talks to it any more
-	}
-	if s.store != nil {
-		s.store.Close()
 	}
 	if s.Redis == nil {
 		return nil
