@@ -291,3 +291,48 @@ func TestLiveFails(t *testing.T) {
 		require.Contains(t, out.String(), want)
 	}
 }
+
+// TestEveryVerbAndMetric: what the language gets to know is done and read live, or left out.
+func TestEveryVerbAndMetric(t *testing.T) {
+	vet := func(statements string) *lang.Program {
+		file, err := syntax.Parse("x.sim", []byte("scenario x\nengines 2\nbook b1 scenes=2\n"+statements+"\nrun 1h\n"))
+		require.NoError(t, err)
+		p, err := lang.Vet(file)
+		require.NoError(t, err)
+		return p
+	}
+	stage := func(p *lang.Program) *liveRun {
+		s := staged(t)
+		plan := LivePlan{Program: p, Spec: liveSpec(p)}
+		shelf, err := newShelf(s, plan)
+		require.NoError(t, err)
+		return &liveRun{ctx: context.Background(), plan: plan, service: s, shelf: shelf, witness: newWitness(s, shelf, plan.Spec), res: &Result{Outcome: Passed}}
+	}
+	done := 0
+	for _, v := range lang.Verbs() {
+		if _, only := worldOnly[v.Name]; only || v.Phase == lang.Flow || v.Name == "scenario" || v.Name == "engines" {
+			continue
+		}
+		p := vet(v.Example)
+		r := stage(p)
+		for i := range p.Steps {
+			if p.Steps[i].Verb == v && stepNotLive(&p.Steps[i]) == "" {
+				require.NotPanics(t, func() { r.do(&p.Steps[i]) }, v.Name)
+				require.Empty(t, r.res.Failures, v.Name)
+				done++
+			}
+		}
+	}
+	require.Greater(t, done, 15)
+	for _, m := range lang.Metrics() {
+		p := vet("expect " + m.Name + " " + m.Example)
+		e := p.Steps[len(p.Steps)-2].Expect
+		if metricNotLive(e) != "" {
+			continue
+		}
+		require.NotPanics(t, func() {
+			_, err := stage(p).witness.observe(context.Background(), e)
+			require.NoError(t, err, m.Name)
+		}, m.Name)
+	}
+}
