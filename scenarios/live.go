@@ -74,12 +74,15 @@ func SweepLive(plans []LivePlan, o Options, start func(LiveSpec) (LiveService, e
 	began := time.Now()
 	results := make([]*Result, len(plans))
 	var all sync.WaitGroup
+	var one sync.Mutex // for what is said on the way
 	places := make(chan struct{}, liveAtOnce)
 	for _, i := range liveOrder(plans) {
 		places <- struct{}{}
 		all.Go(func() {
 			defer func() { <-places }()
 			results[i] = runLive(plans[i], start)
+			one.Lock()
+			defer one.Unlock()
 			fmt.Fprintf(o.Stderr, "%s %s in %s\n", results[i].Outcome, results[i].File, round(results[i].Wall))
 		})
 	}
