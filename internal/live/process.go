@@ -115,8 +115,7 @@ func listening(address string, p *process) error {
 	return fmt.Errorf("%s does not listen at %s: %s", p.name, address, p.said())
 }
 
-// The ports below those that a system gives to connections: one that is free stays free until
-// it is listened at, but for another process that looks for one just now.
+// The ports below those that a system gives to connections.
 const (
 	portMin = 20_000
 	portMax = 32_000
@@ -125,14 +124,14 @@ const (
 // lookedAt counts the ports that were looked at. Processes begin apart.
 var lookedAt atomic.Int64
 
-// freeAddress is one of loopback that nobody listens at now, and none that it returned before.
-func freeAddress() (string, error) {
+// reserve listens at a port of loopback that it has not returned before: nobody else finds it
+// free until the listener is closed.
+func reserve() (net.Listener, error) {
 	for range portMax - portMin {
 		port := portMin + (int64(os.Getpid())*101+lookedAt.Add(1))%(portMax-portMin)
-		address := net.JoinHostPort("127.0.0.1", strconv.FormatInt(port, 10))
-		if l, err := net.Listen("tcp", address); err == nil {
-			return address, l.Close()
+		if l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.FormatInt(port, 10))); err == nil {
+			return l, nil
 		}
 	}
-	return "", fmt.Errorf("live: no port of loopback from %d to %d is free", portMin, portMax)
+	return nil, fmt.Errorf("live: no port of loopback from %d to %d is free", portMin, portMax)
 }

@@ -8,17 +8,23 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestAddresses: no address is given twice, and none that somebody listens at.
-func TestAddresses(t *testing.T) {
+// TestReserve: no port is given twice, whether the first is still kept or not, and none that
+// somebody else listens at.
+func TestReserve(t *testing.T) {
 	seen := map[string]bool{}
-	for range 50 {
-		address, err := freeAddress()
+	for i := range 50 {
+		l, err := reserve()
 		require.NoError(t, err)
+		address := l.Addr().String()
 		require.False(t, seen[address], address)
 		seen[address] = true
-		l, err := net.Listen("tcp", address)
-		require.NoError(t, err)
-		defer func() { require.NoError(t, l.Close()) }()
+		_, err = net.Listen("tcp", address)
+		require.Error(t, err, "it is kept")
+		if i%2 == 0 {
+			require.NoError(t, l.Close())
+		} else {
+			defer func() { require.NoError(t, l.Close()) }()
+		}
 	}
 }
 
