@@ -2,6 +2,7 @@ package scenarios
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -189,12 +190,17 @@ func (r *liveRun) evict(s *lang.Step) error {
 	if !s.Args.Has("service") {
 		return db.Del(r.ctx, s.Args.Text("key")).Err()
 	}
+	family := s.Args.Text("family")
 	for _, t := range s.Args.Path("key").Targets {
-		dispatch, err := db.HGet(r.ctx, keys.AssetState(t.SceneID), t.Stage+".dispatch").Result()
-		if err != nil && err != redis.Nil {
-			return err
+		dispatch := ""
+		if family == "dispatch-jobs" { // only its key has a dispatch in it
+			var err error
+			dispatch, err = db.HGet(r.ctx, keys.AssetState(t.SceneID), t.Stage+".dispatch").Result()
+			if err != nil && !errors.Is(err, redis.Nil) {
+				return err
+			}
 		}
-		if key := wire.KeyOf(s.Args.Text("family"), t, dispatch); key != "" {
+		if key := wire.KeyOf(family, t, dispatch); key != "" {
 			if err := db.Del(r.ctx, key).Err(); err != nil {
 				return err
 			}

@@ -252,7 +252,8 @@ func TestLiveSteps(t *testing.T) {
 	s := staged(t)
 	s.deaf = 1
 	began := time.Now()
-	status, report := live(t, s, "workers image=1 audio=2 job=1s..2s", "preload hash k f=1", "preload string k v ttl=1m", "request b1/c1/s1:image force=yes",
+	status, report := live(t, s, "workers image=1 audio=2 job=1s..2s", "preload hash k f=1", "preload string k v ttl=1m",
+		"preload string animastor:asset-state:b1:c1:s1 garbage", "evict redis asset-state b1/c1/s1", "evict redis dispatch-jobs b1/c1/s1:image", "request b1/c1/s1:image force=yes",
 		"at 1s edit b1/c1/s1 units=u1", "every 500ms until 1s clear deferrals b1", "run 1500ms", "evict k", "show redis k\n----\n----", "reconcile force=yes")
 	require.Equal(t, ExitPassed, status, report)
 	require.Less(t, time.Since(began), 5*time.Second)
