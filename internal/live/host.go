@@ -17,12 +17,16 @@ type host struct {
 	heard  [][]byte
 }
 
-// openHost serves a listener.
-func openHost(l net.Listener) *host {
-	h := &host{at: l.Addr().String()}
+// openHost listens at an address.
+func openHost(address string) (*host, error) {
+	l, err := net.Listen("tcp", address)
+	if err != nil {
+		return nil, err
+	}
+	h := &host{at: address}
 	h.server = http.Server{Handler: http.HandlerFunc(h.take), ReadHeaderTimeout: 10 * time.Second}
 	go func() { _ = h.server.Serve(l) }() // Close ends it
-	return h
+	return h, nil
 }
 
 // take keeps what is posted by who has the key.

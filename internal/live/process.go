@@ -115,23 +115,36 @@ func listening(address string, p *process) error {
 	return fmt.Errorf("%s does not listen at %s: %s", p.name, address, p.said())
 }
 
-// The ports below those that a system gives to connections.
+// homes counts the stacks of this process.
+var homes atomic.Int64
+
+// newHome is an address of loopback, 127.0.0.0/8, that no other stack has, of this process or
+// another: what is free there stays free until the stack takes it.
+func newHome() string {
+	pid := os.Getpid()
+	return fmt.Sprintf("127.%d.%d.%d", 1+pid/256%254, pid%256, 1+homes.Add(1)%254)
+}
+
+// Ports are below those that a system gives to connections.
 const (
 	portMin = 20_000
 	portMax = 32_000
 )
 
-// lookedAt counts the ports that were looked at. Processes begin apart.
-var lookedAt atomic.Int64
-
-// reserve listens at a port of loopback that it has not returned before: nobody else finds it
-// free until the listener is closed.
-func reserve() (net.Listener, error) {
-	for range portMax - portMin {
-		port := portMin + (int64(os.Getpid())*101+lookedAt.Add(1))%(portMax-portMin)
-		if l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.FormatInt(port, 10))); err == nil {
-			return l, nil
+// freeAddresses are ports of a home where nobody answers, be it at all addresses at once. To
+// listen there for a moment would not do: a process that begins just then holds on to it.
+func freeAddresses(home string, n int) (list []string, err error) {
+	for port := portMin; port < portMax && len(list) < n; port++ {
+		address := net.JoinHostPort(home, strconv.Itoa(port))
+		conn, err := net.DialTimeout("tcp", address, time.Second)
+		if err != nil {
+			list = append(list, address)
+		} else if err := conn.Close(); err != nil {
+			return nil, err
 		}
 	}
-	return nil, fmt.Errorf("live: no port of loopback from %d to %d is free", portMin, portMax)
+	if len(list) < n {
+		return nil, fmt.Errorf("live: %s has no %d ports that are free", home, n)
+	}
+	return list, nil
 }

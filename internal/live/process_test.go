@@ -1,6 +1,7 @@
 package live
 
 import (
+	"errors"
 	"net"
 	"path/filepath"
 	"testing"
@@ -8,24 +9,26 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestReserve: no port is given twice, whether the first is still kept or not, and none that
-// somebody else listens at.
-func TestReserve(t *testing.T) {
-	seen := map[string]bool{}
-	for i := range 50 {
-		l, err := reserve()
-		require.NoError(t, err)
-		address := l.Addr().String()
-		require.False(t, seen[address], address)
-		seen[address] = true
-		_, err = net.Listen("tcp", address)
-		require.Error(t, err, "it is kept")
-		if i%2 == 0 {
-			require.NoError(t, l.Close())
-		} else {
-			defer func() { require.NoError(t, l.Close()) }()
-		}
-	}
+// TestAddresses: no two stacks have one home, and no port is given that somebody listens at, be
+// it at all addresses.
+func TestAddresses(t *testing.T) {
+	home := newHome()
+	require.NotEqual(t, home, newHome())
+	list, err := freeAddresses(home, 3)
+	require.NoError(t, err)
+	require.Len(t, list, 3)
+	one, err := net.Listen("tcp", list[0])
+	require.NoError(t, err)
+	_, port, err := net.SplitHostPort(list[1])
+	require.NoError(t, err)
+	every, err := net.Listen("tcp4", "0.0.0.0:"+port)
+	require.NoError(t, err)
+	others, err := freeAddresses(home, 3)
+	require.NoError(t, err)
+	require.NotContains(t, others, list[0])
+	require.NotContains(t, others, list[1])
+	require.Contains(t, others, list[2])
+	require.NoError(t, errors.Join(one.Close(), every.Close()))
 }
 
 // TestSomebodyElseListens: a process that cannot listen is not taken for the one that does.

@@ -50,8 +50,7 @@ type Stack struct {
 	redisAt   string
 	hubAt     string
 	engineAt  []string
-	reserved  map[string]net.Listener // by address: kept until something starts there
-	processes map[string]*process     // redis, hub, e1, e2, …
+	processes map[string]*process // redis, hub, e1, e2, …
 	all       []*process
 }
 
@@ -66,8 +65,13 @@ func Start(o Options) (*Stack, error) {
 
 // Prepare starts all but the replicas: Serve does that. Close ends it, also after an error.
 func Prepare(o Options) (*Stack, error) {
-	s := &Stack{o: o, Artifacts: filepath.Join(o.Dir, "artifacts"), processes: map[string]*process{}, reserved: map[string]net.Listener{}}
-	if err := s.takePorts(); err != nil {
+	s := &Stack{o: o, Artifacts: filepath.Join(o.Dir, "artifacts"), processes: map[string]*process{}}
+	addresses, err := freeAddresses(newHome(), 3+o.Replicas)
+	if err != nil {
+		return s, err
+	}
+	s.redisAt, s.hubAt, s.engineAt = addresses[0], addresses[1], addresses[3:]
+	if s.host, err = openHost(addresses[2]); err != nil {
 		return s, err
 	}
 	if err := os.MkdirAll(filepath.Join(o.Dir, "redis"), 0o755); err != nil {
@@ -84,32 +88,6 @@ func Prepare(o Options) (*Stack, error) {
 		return s, err
 	}
 	return s, s.awaitWorkers("", 1)
-}
-
-// takePorts gives everything its address, and keeps it until it starts there.
-func (s *Stack) takePorts() error {
-	addresses := make([]string, 3+s.o.Replicas)
-	for i := range addresses {
-		l, err := reserve()
-		if err != nil {
-			return err
-		}
-		addresses[i] = l.Addr().String()
-		s.reserved[addresses[i]] = l
-	}
-	s.redisAt, s.hubAt, s.engineAt = addresses[0], addresses[1], addresses[3:]
-	s.host = openHost(s.reserved[addresses[2]])
-	return nil
-}
-
-// free lets go of an address that was kept.
-func (s *Stack) free(address string) error {
-	l, kept := s.reserved[address]
-	if !kept {
-		return nil
-	}
-	delete(s.reserved, address)
-	return l.Close()
 }
 
 // Serve starts the replicas.
@@ -152,9 +130,6 @@ func (s *Stack) start(name, address, program string, args ...string) error {
 		"ORCHESTRA_REDIS_URL=redis://:" + Password + "@" + s.redisAt, "ORCHESTRA_PG_DSN=" + s.o.DSN,
 		"ORCHESTRA_EVENTS_URL=http://" + s.host.at,
 	}
-	if err := s.free(address); err != nil {
-		return err
-	}
 	p, err := launch(name, s.Log(name), environment, program, args...)
 	if p != nil && p.pid > 0 {
 		s.processes[name] = p
@@ -168,11 +143,11 @@ func (s *Stack) start(name, address, program string, args ...string) error {
 
 // StartRedis starts Redis, with all that it held before.
 func (s *Stack) StartRedis() error {
-	_, port, err := net.SplitHostPort(s.redisAt)
+	home, port, err := net.SplitHostPort(s.redisAt)
 	if err != nil {
 		return err
 	}
-	return s.start("redis", s.redisAt, s.o.RedisServer, "--port", port, "--bind", "127.0.0.1", "--requirepass", Password,
+	return s.start("redis", s.redisAt, s.o.RedisServer, "--port", port, "--bind", home, "--requirepass", Password,
 		"--dir", filepath.Join(s.o.Dir, "redis"), "--appendonly", "yes", "--appendfsync", "always", "--save", "")
 }
 
@@ -247,9 +222,6 @@ func (s *Stack) Close() error {
 	}
 	if s.host != nil {
 		_ = s.host.server.Close() // nobody talks to it any more
-	}
-	for _, l := range s.reserved {
-		_ = l.Close() // nothing has started there
 	}
 	if s.Redis == nil {
 		return nil
