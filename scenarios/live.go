@@ -65,7 +65,7 @@ const (
 	liveAtOnce  = 16              // most of a live run is waiting
 	liveEngines = 2               // replicas, where a scenario does not say
 	liveGrace   = 5 * time.Second // for what a world does at the instant itself
-	liveAskTime = 30 * time.Second
+	liveTries   = 600             // of an order, one a second
 )
 
 // SweepLive runs what is planned on real services, in real time, and checks what it expects.
@@ -135,6 +135,7 @@ type liveRun struct {
 	service LiveService
 	shelf   *shelf
 	witness *witness
+	asks    asks
 	res     *Result
 	begun   bool          // the replicas run
 	began   time.Time     // since when
@@ -151,7 +152,9 @@ type dueStep struct {
 // runLive runs a scenario once. A live run has no seed.
 func runLive(plan LivePlan, start func(LiveSpec) (LiveService, error)) *Result {
 	p := plan.Program
-	r := &liveRun{ctx: context.Background(), plan: plan, began: time.Now(),
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	r := &liveRun{ctx: ctx, plan: plan, began: time.Now(),
 		res: &Result{File: p.File.Name, Scenario: p.Name, Live: true, Outcome: Passed}}
 	defer func() {
 		r.res.Virtual = time.Since(r.began)
@@ -174,6 +177,11 @@ func runLive(plan LivePlan, start func(LiveSpec) (LiveService, error)) *Result {
 	defer r.shelf.close()
 	r.witness = newWitness(r.service, r.shelf, plan.Spec)
 	r.steps()
+	for _, f := range r.asks.pending() {
+		r.fail(f)
+	}
+	cancel()
+	r.asks.all.Wait()
 	return r.res
 }
 
@@ -277,6 +285,9 @@ func (r *liveRun) unsettled() string {
 			return "statements that are not due yet"
 		}
 	}
+	if asked := r.asks.pending(); len(asked) > 0 {
+		return asked[0].What + ": " + asked[0].Saw
+	}
 	todo, err := r.shelf.todo(r.ctx)
 	if err != nil {
 		return err.Error()
@@ -294,6 +305,14 @@ func (r *liveRun) unsettled() string {
 	return ""
 }
 
+// observe reads a metric. The errors of the client count as those of the engines do.
+func (r *liveRun) observe(e *lang.Expect) ([]seen, error) {
+	for _, trouble := range r.asks.news() {
+		r.witness.tally.Add("api", trouble)
+	}
+	return r.witness.observe(r.ctx, e)
+}
+
 // expect looks, and again for a little while: what a world does at one instant takes time. It
 // takes none of the scenario's time, unless that says `within`.
 func (r *liveRun) expect(s *lang.Step) {
@@ -303,7 +322,7 @@ func (r *liveRun) expect(s *lang.Step) {
 	r.pass(max(r.now+within, time.Since(r.began)+liveGrace), func() bool {
 		wrong = nil
 		var all []seen
-		if all, err = r.witness.observe(r.ctx, s.Expect); err != nil {
+		if all, err = r.observe(s.Expect); err != nil {
 			return false
 		}
 		for _, o := range all {

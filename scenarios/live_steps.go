@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -139,16 +140,79 @@ func (r *liveRun) ask(s *lang.Step, about ports.StageID, args ...string) {
 	r.insist(s, about.String(), func() error { return r.service.Ask(r.ctx, s.Verb.Name, args...) })
 }
 
-// insist does something until it succeeds, for a while, as the client of a world does.
+// insist does something until it succeeds, as the client of a world does: what fails at first
+// goes on beside the scenario.
 func (r *liveRun) insist(s *lang.Step, about string, do func() error) {
 	r.begin()
 	err := do()
-	for until := time.Now().Add(liveAskTime); err != nil && time.Now().Before(until); err = do() {
-		time.Sleep(time.Second)
+	if err == nil {
+		return
 	}
-	if err != nil {
-		r.fail(Failure{Pos: s.Stmt.Pos, What: s.Verb.Name, Subject: about, Saw: err.Error()})
+	a := r.asks.begin(Failure{Pos: s.Stmt.Pos, What: s.Verb.Name, Subject: about})
+	r.asks.failed(a, err)
+	r.asks.all.Go(func() {
+		for range liveTries {
+			select {
+			case <-r.ctx.Done():
+				return
+			case <-time.After(time.Second):
+			}
+			if err := do(); err == nil {
+				r.asks.end(a)
+				return
+			} else {
+				r.asks.failed(a, err)
+			}
+		}
+	})
+}
+
+// asks are the orders of the client that are not through yet.
+type asks struct {
+	all      sync.WaitGroup
+	one      sync.Mutex
+	open     []*Failure // what each would be if it never comes through
+	troubles []ports.Trouble
+}
+
+func (a *asks) begin(f Failure) *Failure {
+	a.one.Lock()
+	defer a.one.Unlock()
+	a.open = append(a.open, &f)
+	return &f
+}
+
+// failed notes that an order failed once more.
+func (a *asks) failed(f *Failure, err error) {
+	a.one.Lock()
+	defer a.one.Unlock()
+	f.Saw = "it is still asked for: " + err.Error()
+	a.troubles = append(a.troubles, ports.Trouble{Op: f.What, Err: err})
+}
+
+func (a *asks) end(f *Failure) {
+	a.one.Lock()
+	defer a.one.Unlock()
+	a.open = slices.DeleteFunc(a.open, func(o *Failure) bool { return o == f })
+}
+
+// pending are the orders that are not through, as the failures that they would be.
+func (a *asks) pending() (list []Failure) {
+	a.one.Lock()
+	defer a.one.Unlock()
+	for _, f := range a.open {
+		list = append(list, *f)
 	}
+	return list
+}
+
+// news are the errors of orders since it was called last.
+func (a *asks) news() []ports.Trouble {
+	a.one.Lock()
+	defer a.one.Unlock()
+	list := a.troubles
+	a.troubles = nil
+	return list
 }
 
 // preload writes a raw value, as that of a world does.
@@ -214,7 +278,7 @@ func (r *liveRun) show(s *lang.Step) error {
 	if s.Expect == nil {
 		return r.showNone(s)
 	}
-	all, err := r.witness.observe(r.ctx, s.Expect)
+	all, err := r.observe(s.Expect)
 	for _, o := range all {
 		r.res.Shown = append(r.res.Shown, strings.TrimSpace(s.Expect.Metric.Name+" "+o.subject)+" = "+o.value.String())
 	}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -97,6 +98,7 @@ type stagedService struct {
 	redis.UniversalClient
 	dir    string
 	served bool
+	one    sync.Mutex // for what follows
 	asked  []string
 	deaf   int // how often it still fails when it is asked
 	jobs   map[string]int
@@ -123,6 +125,8 @@ func (s *stagedService) Heard() (list [][]byte) {
 func (s *stagedService) Close() error { return s.UniversalClient.Close() }
 
 func (s *stagedService) Ask(_ context.Context, verb string, args ...string) error {
+	s.one.Lock()
+	defer s.one.Unlock()
 	if s.deaf--; s.deaf >= 0 {
 		return errors.New("409 Conflict: skipped")
 	}
@@ -250,7 +254,6 @@ func TestLiveStore(t *testing.T) {
 // TestLiveSteps: statements are done in their order and at their time, and the client insists.
 func TestLiveSteps(t *testing.T) {
 	s := staged(t)
-	s.deaf = 1
 	began := time.Now()
 	status, report := live(t, s, "workers image=1 audio=2 job=1s..2s", "preload hash k f=1", "preload string k v ttl=1m",
 		"preload string animastor:asset-state:b1:c1:s1 garbage", "evict redis asset-state b1/c1/s1", "evict redis dispatch-jobs b1/c1/s1:image", "request b1/c1/s1:image force=yes",
@@ -264,6 +267,23 @@ func TestLiveSteps(t *testing.T) {
 		Scene(context.Background(), ports.SceneID{Book: "b1", Chapter: "c1", Scene: "s1"})
 	require.NoError(t, err)
 	require.EqualValues(t, 2, scene.Version, "the manifest was edited")
+}
+
+// TestLiveInsists: an order that fails goes on beside the scenario, its errors are counted, and
+// if it never comes through it fails.
+func TestLiveInsists(t *testing.T) {
+	s := staged(t)
+	s.deaf = 2
+	status, report := live(t, s, "request b1", "run 100ms", "cancel b1/c1/s1:image", "settle within=10s", `expect troubles "request: 409*" = 1`, `expect troubles "cancel: 409*" = 1`)
+	require.Equal(t, ExitPassed, status, report)
+	require.Equal(t, []string{"request -- b1", "cancel --chapter=c1 --scene=s1 --stage=image -- b1"}, s.asked)
+
+	s = staged(t)
+	s.deaf = 100
+	status, report = live(t, s, "request b1", "run 1200ms")
+	require.Equal(t, ExitFailed, status, report)
+	require.Contains(t, report, "x.sim:3:1: live, at 1.2s: request\n")
+	require.Contains(t, report, "saw  it is still asked for: 409 Conflict: skipped")
 }
 
 // TestLiveFails: what does not hold is a failure, with what the processes said of it last.
