@@ -1,7 +1,6 @@
 package live
 
 import (
-	"errors"
 	"net"
 	"path/filepath"
 	"testing"
@@ -9,26 +8,20 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestAddresses: no two stacks have one home, and no port is given that somebody listens at, be
-// it at all addresses.
+// TestAddresses: no two stacks have one home, and no port is given where somebody listens.
 func TestAddresses(t *testing.T) {
 	home := newHome()
 	require.NotEqual(t, home, newHome())
 	list, err := freeAddresses(home, 3)
 	require.NoError(t, err)
 	require.Len(t, list, 3)
-	one, err := net.Listen("tcp", list[0])
-	require.NoError(t, err)
-	_, port, err := net.SplitHostPort(list[1])
-	require.NoError(t, err)
-	every, err := net.Listen("tcp4", "0.0.0.0:"+port)
+	l, err := net.Listen("tcp", list[1])
 	require.NoError(t, err)
 	others, err := freeAddresses(home, 3)
 	require.NoError(t, err)
-	require.NotContains(t, others, list[0])
 	require.NotContains(t, others, list[1])
-	require.Contains(t, others, list[2])
-	require.NoError(t, errors.Join(one.Close(), every.Close()))
+	require.Subset(t, others, []string{list[0], list[2]})
+	require.NoError(t, l.Close())
 }
 
 // TestSomebodyElseListens: a process that cannot listen is not taken for the one that does.
