@@ -66,6 +66,9 @@ func Sweep(programs []*lang.Program, o Options) int {
 			fmt.Fprintln(o.Stderr, "sim: "+err.Error())
 			sum.broken = true
 		}
+		for _, r := range runs {
+			r.Trace = nil // its events lead to all of their world: gigabytes by the end of a sweep
+		}
 	}
 	progress.stop()
 	dog.stop()
