@@ -35,8 +35,26 @@ type Order struct {
 
 // Place is where a scene stands in its scope.
 type Place struct {
-	Number int64 // the last order of the scope when it was taken into the window
-	Phase  Phase
+	Number  int64 // the last order of the scope when it was taken into the window
+	Phase   Phase
+	Started []string // stages that were started when it was entered
+}
+
+// ParsePlace reads a place as String writes it, `number|phase|stage,stage`.
+func ParsePlace(text string) (p Place, ok bool) {
+	parts := strings.Split(text, "|")
+	if len(parts) != 3 {
+		return Place{}, false
+	}
+	p = Place{Number: number(parts[0]), Phase: Phase(parts[1])}
+	if parts[2] != "" {
+		p.Started = strings.Split(parts[2], ",")
+	}
+	return p, true
+}
+
+func (p Place) String() string {
+	return strconv.FormatInt(p.Number, 10) + "|" + string(p.Phase) + "|" + strings.Join(p.Started, ",")
 }
 
 // Phase is how far the window is with a scene.
@@ -133,9 +151,10 @@ func ScopeOf(book string, hash map[string]string) Scope {
 				scope.Orders = append(scope.Orders, Order{at.Chapter, at.Scene, at.Stage, IntentOp(parts[1]), parts[2] == "1", number(parts[0])})
 			}
 		}
-		if member, ok := strings.CutPrefix(field, "scene:"); ok && len(parts) == 2 {
-			if scene, err := keys.ParseBookSceneMember(book, member); err == nil {
-				scope.Places[scene] = Place{number(parts[0]), Phase(parts[1])}
+		if member, ok := strings.CutPrefix(field, "scene:"); ok {
+			scene, err := keys.ParseBookSceneMember(book, member)
+			if place, ok := ParsePlace(value); ok && err == nil {
+				scope.Places[scene] = place
 			}
 		}
 	}
@@ -148,8 +167,7 @@ func ScopeOf(book string, hash map[string]string) Scope {
 func (s *Store) Slide(ctx context.Context, scope Scope, scenes []asset.SceneID, to func(asset.SceneID) Place) (Scope, Verdict, error) {
 	args := []any{scope.ID, scope.rev}
 	for _, scene := range scenes {
-		p := to(scene)
-		args = append(args, keys.BookSceneMember(scene), strconv.FormatInt(p.Number, 10)+"|"+string(p.Phase))
+		args = append(args, keys.BookSceneMember(scene), to(scene).String())
 	}
 	r, err := s.run(ctx, &scripts.slide, ports.Quote(scope.Book), []string{keys.Scope(scope.Book)}, args...)
 	if err != nil {

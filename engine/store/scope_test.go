@@ -12,7 +12,7 @@ import (
 
 // scope is an open scope of the book: all of it requested, then a stage of it cancelled.
 const scope = `
-	HSET K:scope:b id x rev 4 last 3 window 2 order::: 1|request|1 order:c:s:image 3|cancel|0 scene:c:s2 1|entered scene:c:s1 1|past
+	HSET K:scope:b id x rev 4 last 3 window 2 order::: 1|request|1 order:c:s:image 3|cancel|0 scene:c:s2 1|entered|image scene:c:s1 1|past|
 	SADD K:open-scopes b
 `
 
@@ -35,7 +35,7 @@ func opened(t *testing.T) store.Scope {
 func TestReadScope(t *testing.T) {
 	w := newWorld(t)
 	require.Empty(t, read(w).ID)
-	w.do(scope + "HSET K:scope:b order:x 1|request|0 order:::audio 2|request scene:c 1|past scene:c:s3 past")
+	w.do(scope + "HSET K:scope:b order:x 1|request|0 order:::audio 2|request scene:c 1|past| scene:c:s3 1|past")
 	got := read(w)
 	require.Equal(t, "x", got.ID)
 	require.Equal(t, 2, got.Window)
@@ -46,7 +46,7 @@ func TestReadScope(t *testing.T) {
 	}, got.Orders, "what cannot be read is left out")
 	require.Equal(t, map[asset.SceneID]store.Place{
 		{Book: "b", Chapter: "c", Scene: "s1"}: {Number: 1, Phase: store.Past},
-		{Book: "b", Chapter: "c", Scene: "s2"}: {Number: 1, Phase: store.Entered},
+		{Book: "b", Chapter: "c", Scene: "s2"}: {Number: 1, Phase: store.Entered, Started: []string{"image"}},
 	}, got.Places)
 
 	_, wanted := got.Wants(stage)
@@ -108,8 +108,8 @@ func TestOrder(t *testing.T) {
 			- K:scope:b order::: = 1|request|1
 			- K:scope:b order:c:s:image = 3|cancel|0
 			- K:scope:b rev = 4
-			- K:scope:b scene:c:s1 = 1|past
-			- K:scope:b scene:c:s2 = 1|entered
+			- K:scope:b scene:c:s1 = 1|past|
+			- K:scope:b scene:c:s2 = 1|entered|image
 			- K:scope:b window = 2
 			+ K:generation:cancel:b = 1000000`},
 		"to cancel a book without a scope": {"", store.Order{Op: store.OpCancel}, "+ K:generation:cancel:b = 1000000"},
@@ -170,7 +170,7 @@ func TestSlide(t *testing.T) {
 	require.Equal(t, unindent(`
 		- K:scope:b rev = 4
 		+ K:scope:b rev = 5
-		+ K:scope:b scene:c:s = 3|claimed`), w.changes(func() {
+		+ K:scope:b scene:c:s = 3|claimed|`), w.changes(func() {
 		after, verdict, err := w.Slide(ctx, mine, []asset.SceneID{scene}, claim)
 		require.NoError(t, err)
 		require.Equal(t, store.OK, verdict)

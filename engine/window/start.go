@@ -23,6 +23,7 @@ func (l *look) startAll(ctx context.Context, p *plan) (again bool, err error) {
 			return false, err
 		}
 	}
+	entered := map[ports.SceneID]store.Place{}
 	var started []ports.SceneID
 	var errs []error
 	for i, scene := range p.claims {
@@ -30,7 +31,7 @@ func (l *look) startAll(ctx context.Context, p *plan) (again bool, err error) {
 		if views != nil {
 			view = views[i]
 		}
-		done, err := l.start(ctx, p.scope, scene, view)
+		stages, done, err := l.start(ctx, p.scope, scene, view)
 		switch {
 		case errors.Is(err, errStale):
 			return true, nil
@@ -38,15 +39,14 @@ func (l *look) startAll(ctx context.Context, p *plan) (again bool, err error) {
 			errs = append(errs, err)
 		default:
 			started = append(started, scene)
+			entered[scene] = store.Place{Number: p.scope.Places[scene].Number, Phase: store.Entered, Started: stages}
 			again = again || done
 		}
 	}
 	if len(started) == 0 {
 		return false, errors.Join(errs...)
 	}
-	_, verdict, err := l.d.Store.Slide(ctx, p.scope, started, func(scene ports.SceneID) store.Place {
-		return store.Place{Number: p.scope.Places[scene].Number, Phase: store.Entered}
-	})
+	_, verdict, err := l.d.Store.Slide(ctx, p.scope, started, func(scene ports.SceneID) store.Place { return entered[scene] })
 	return again || verdict == store.Moved, errors.Join(append(errs, err)...)
 }
 
@@ -57,16 +57,16 @@ type step struct {
 	stands bool
 }
 
-// start starts the stages that the scope wants of a scene, and are enabled. done says that
-// nothing is to be waited for. Its files are asked before anything is written, so that a
+// start starts the stages that the scope wants of a scene, and are enabled; it returns their
+// names. done says that nothing is to be waited for. Its files are asked before anything is written, so that a
 // scene of which they cannot be read is left as it is.
-func (l *look) start(ctx context.Context, scope store.Scope, id ports.SceneID, view store.SceneView) (done bool, err error) {
+func (l *look) start(ctx context.Context, scope store.Scope, id ports.SceneID, view store.SceneView) (stages []string, done bool, err error) {
 	scene, err := l.d.Content.Scene(ctx, id)
 	if errors.Is(err, ports.ErrNoScene) {
-		return true, nil
+		return nil, true, nil
 	}
 	if err != nil {
-		return false, err
+		return nil, false, err
 	}
 	var steps []step
 	for _, s := range l.d.Stages {
@@ -76,7 +76,7 @@ func (l *look) start(ctx context.Context, scope store.Scope, id ports.SceneID, v
 		}
 		stands, err := l.stands(ctx, scope, order, s, scene, view)
 		if err != nil {
-			return false, err
+			return nil, false, err
 		}
 		steps = append(steps, step{s, order, stands})
 	}
@@ -84,11 +84,12 @@ func (l *look) start(ctx context.Context, scope store.Scope, id ports.SceneID, v
 	for _, s := range steps {
 		state, err := l.startStage(ctx, scope, id.Of(s.stage.Name()), s)
 		if err != nil {
-			return false, err
+			return nil, false, err
 		}
+		stages = append(stages, s.stage.Name())
 		done = done && asset.Done(state, true)
 	}
-	return done, nil
+	return stages, done, nil
 }
 
 // stands asks the files of a stage of which Redis knows nothing: one that is finished takes

@@ -174,7 +174,7 @@ func (l *look) plan(ctx context.Context, p *plan) error {
 			l.d.Observer.Observe(ports.Trouble{Scene: v.Scene, Op: "window", Err: v.Err})
 		case l.due(p.scope, v.Scene) > place.Number:
 			p.claim(v.Scene)
-		case place.Phase == store.Claimed:
+		case place.Phase == store.Claimed, l.lost(p.scope, v):
 			p.claims = append(p.claims, v.Scene)
 			p.busy++
 		case l.settled(p.scope, v):
@@ -232,6 +232,15 @@ func (l *look) due(scope store.Scope, scene ports.SceneID) (last int64) {
 	return last
 }
 
+// lost says whether a stage that was started for the scope is as if it never was: a failover
+// took back what started it.
+func (l *look) lost(scope store.Scope, v store.SceneView) bool {
+	return slices.ContainsFunc(v.Stages, func(s store.StageView) bool {
+		_, wanted := scope.Wants(s.Stage)
+		return wanted && !s.Intent.Present && fresh(s) && slices.Contains(scope.Places[v.Scene].Started, s.Stage.Stage)
+	})
+}
+
 // settled says whether nothing is left to do for what the scope wants of a scene.
 func (l *look) settled(scope store.Scope, v store.SceneView) bool {
 	return !slices.ContainsFunc(v.Stages, func(s store.StageView) bool {
@@ -250,8 +259,11 @@ func underWay(s store.StageView) bool {
 	case s.Intent.Present:
 		return s.Intent.Active() || s.Intent.Corrupt
 	}
-	return s.State != "" && s.State != asset.New
+	return !fresh(s)
 }
+
+// fresh says whether nothing has been done about a stage.
+func fresh(s store.StageView) bool { return s.State == "" || s.State == asset.New }
 
 // slide writes what was planned; moved says that another was first.
 func (l *look) slide(ctx context.Context, p *plan) (moved bool, err error) {
@@ -261,7 +273,9 @@ func (l *look) slide(ctx context.Context, p *plan) (moved bool, err error) {
 	}
 	scope, verdict, err := l.d.Store.Slide(ctx, p.scope, changed, func(scene ports.SceneID) store.Place {
 		if slices.Contains(p.settled, scene) {
-			return store.Place{Number: p.scope.Places[scene].Number, Phase: store.Past}
+			place := p.scope.Places[scene]
+			place.Phase = store.Past
+			return place
 		}
 		return store.Place{Number: p.scope.Last(), Phase: store.Claimed}
 	})

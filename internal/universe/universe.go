@@ -90,7 +90,7 @@ func (u Universe) values() []value {
 		{keys.Budget(u.Stage), "hash", []field{{"tokens", []string{"0", "1", "2", "9", "10"}}, {"at", instants}}},
 		{keys.Scope(u.Stage.Book), "hash", []field{
 			{"id", often("x", "y")}, {"rev", often("4", "5")}, {"last", often("3", "4")}, {"window", []string{"0", "2"}}, {"order:::", []string{"1|request|0"}},
-			{"order:" + keys.BookStageMember(u.Stage), []string{"3|cancel|0", "3|reset|1"}}, {"scene:" + keys.BookSceneMember(scene), []string{"3|claimed", "1|past"}},
+			{"order:" + keys.BookStageMember(u.Stage), []string{"3|cancel|0", "3|reset|1"}}, {"scene:" + keys.BookSceneMember(scene), []string{"3|claimed|", "1|past|image"}},
 		}},
 		{keys.OpenScopes(), "set", []field{{"", []string{keys.BookMember(u.Stage.Book), "x"}}}},
 		{keys.Cancel(u.Stage.Book), "string", []field{{"", one}}},
