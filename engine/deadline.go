@@ -15,7 +15,7 @@ import (
 const callAtMost = 10 * time.Second
 
 // mergeAtMost is the time of one merge. It stays below the time of a claim (60 s), so
-// that nobody else begins the same; one that takes longer goes on, and is found done by
+// that nobody else begins the same; one that takes longer may go on, and is found done by
 // the next look.
 const mergeAtMost = 45 * time.Second
 

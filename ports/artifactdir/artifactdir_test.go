@@ -142,6 +142,28 @@ func TestMergeCommand(t *testing.T) {
 	require.ErrorContains(t, m.Merge(ctx, ports.Merge{Whole: ports.Artifact{Path: "b/video.mp3", Generation: 1}, Parts: []string{"b/g1.mp4"}}), "no format")
 }
 
+// TestMergeCommandEnds: with the context all that the program has started ends, too.
+func TestMergeCommandEnds(t *testing.T) {
+	tree, _ := open(t)
+	dir := t.TempDir()
+	script, begun, late := filepath.Join(dir, "merge"), filepath.Join(dir, "begun"), filepath.Join(dir, "late")
+	require.NoError(t, os.WriteFile(script, []byte("#!/bin/sh\n(touch "+begun+"; sleep 2; touch "+late+") | cat\n"), 0o700))
+	put(t, tree, "b/g1.mp4", 1, "one")
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	ended := make(chan error)
+	m := artifactdir.Merger{Tree: tree, Command: script}
+	go func() {
+		ended <- m.Merge(ctx, ports.Merge{Whole: ports.Artifact{Path: "b/video.mp4", Generation: 1}, Parts: []string{"b/g1.mp4"}})
+	}()
+	require.Eventually(t, func() bool { _, err := os.Stat(begun); return err == nil }, 10*time.Second, 5*time.Millisecond)
+	cancel()
+	require.Error(t, <-ended)
+	require.NoFileExists(t, late, "it was waited for")
+	time.Sleep(2200 * time.Millisecond)
+	require.NoFileExists(t, late, "it went on")
+}
+
 // TestWritersAndReaders: a reader sees one upload or the other, never a mixture.
 func TestWritersAndReaders(t *testing.T) {
 	tree, _ := open(t)

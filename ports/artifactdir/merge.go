@@ -10,6 +10,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
+	"time"
 
 	"github.com/animastor/orchestra/ports"
 )
@@ -19,7 +21,8 @@ import (
 type Merger struct {
 	Tree *Tree
 	// Command is a program that is given the file to write and then the parts, in order
-	// (a three-line script around ffmpeg); "": the bytes are concatenated.
+	// (a short script around ffmpeg); "": the bytes are concatenated. With the context of
+	// the merge it is killed, and whatever it has started.
 	Command string
 }
 
@@ -102,7 +105,11 @@ func (m *Merger) command(ctx context.Context, w io.Writer, path string, parts []
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	out := filepath.Join(dir, "whole"+filepath.Ext(path))
-	said, err := exec.CommandContext(ctx, m.Command, append([]string{out}, parts...)...).CombinedOutput()
+	cmd := exec.CommandContext(ctx, m.Command, append([]string{out}, parts...)...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) } // what a script runs, too
+	cmd.WaitDelay = time.Second                                                          // for who has left the group
+	said, err := cmd.CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("%s: %w: %s", m.Command, err, lastLine(said))
 	}
