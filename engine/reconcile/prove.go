@@ -128,22 +128,26 @@ func (p *pass) exhume(ctx context.Context) bool {
 
 // agree decides whether a pass that would make that much again must wait: until as many
 // passes in a row, of any replica, have found exactly the same. A pass that could not read
-// agrees with nobody. A row that cannot be read, or kept, makes no pass believed.
+// agrees with nobody, nor does one that slept past its lock. A row that cannot be read, or
+// kept, makes no pass believed.
 func (p *pass) agree(ctx context.Context) error {
 	row, err := p.d.Store.Suspicion(ctx)
 	if err == nil {
 		next := suspect(row, p.gone, p.much && p.incomplete == nil)
 		p.suspicious = next.Agreed > 0 && next.Agreed < agreeMin
-		if next != row {
-			err = p.d.Store.SetSuspicion(ctx, next)
+		if next == row {
+			return nil
 		}
+		if err := p.hold(ctx); err != nil {
+			return err
+		}
+		err = p.d.Store.SetSuspicion(ctx, next)
 	}
-	if err == nil {
-		return nil
+	if err != nil {
+		p.suspicious = p.much
+		p.report.Errors++
+		p.d.Observer.Observe(ports.Trouble{Op: "suspicion", Err: err})
 	}
-	p.suspicious = p.much
-	p.report.Errors++
-	p.d.Observer.Observe(ports.Trouble{Op: "suspicion", Err: err})
 	return nil
 }
 
