@@ -71,7 +71,8 @@ type Timings interface {
 type Media interface {
 	// Merge makes the whole of its parts, under the whole's path: all of it or nothing,
 	// in place of what stood there, but never of a file of a higher generation. It is as
-	// long as Joined says, but for silence that is cut off. Asked again it does the same again. A merge may go on after the caller's deadline, so any
-	// error but ErrMissingPart is ambiguous: look whether the whole stands.
+	// long as Joined says, but for silence that is cut off. Asked again it does the same
+	// again. A merge may go on after the caller's deadline, so any error but ErrMissingPart
+	// is ambiguous: look whether the whole stands.
 	Merge(ctx context.Context, m Merge) error
 }

@@ -32,8 +32,8 @@ const hubCalls = "* hub."
 const saidMost = 6
 
 // witness sees a live service from outside: in Redis, the pointer store and the artifact tree,
-// at the hub, by what the host of the engine is told, and by what the processes say in their logs, each
-// line of which is an event of the engine or a request that reached the hub.
+// at the hub, by what the host of the engine is told, and by what the processes say in their
+// logs, each line of which is an event of the engine or a request that reached the hub.
 type witness struct {
 	service    LiveService
 	shelf      *shelf

@@ -203,7 +203,7 @@ func await(t *testing.T, is func() bool) {
 
 // placeholders says of each scene's audio whether it is silence that stands in.
 func placeholders(t *testing.T, s *live.Stack) (list []bool) {
-	tree, err := artifactdir.Open(s.Artifacts)
+	tree, err := artifactdir.Open(s.Tree())
 	require.NoError(t, err)
 	for _, scene := range []string{"b1/c1/s1", "b1/c1/s2", "b1/c2/s%2A%3A%2F"} {
 		a, presence, err := tree.Stat(context.Background(), scene+"/audio.mp3")

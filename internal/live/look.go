@@ -116,7 +116,7 @@ func (s *Stack) awaitWorkers(prefix string, n int) error {
 // Receipts and markers lapse by themselves (schema 2).
 func (s *Stack) Leftovers(ctx context.Context) (left []string, err error) {
 	var dispatches []string
-	keys := s.Redis.Scan(ctx, 0, "animastor:*", 1000).Iterator()
+	keys := s.client.Scan(ctx, 0, "animastor:*", 1000).Iterator()
 	for keys.Next(ctx) {
 		key := keys.Val()
 		if i := strings.LastIndex(key, ":dispatch-"); i >= 0 && strings.HasPrefix(key, "animastor:dispatch-completed:") {
@@ -173,7 +173,7 @@ func (s *Stack) liveJobs(dispatch string) (list []string, err error) {
 // Files are the files of the artifact tree, descriptions included, each with a digest.
 func (s *Stack) Files() (map[string]string, error) {
 	files := map[string]string{}
-	return files, filepath.WalkDir(s.Artifacts, func(path string, entry fs.DirEntry, err error) error {
+	return files, filepath.WalkDir(s.Tree(), func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			return err
 		}
@@ -181,7 +181,7 @@ func (s *Stack) Files() (map[string]string, error) {
 		if err != nil {
 			return err
 		}
-		name, err := filepath.Rel(s.Artifacts, path)
+		name, err := filepath.Rel(s.Tree(), path)
 		sum := sha256.Sum256(text)
 		files[name] = hex.EncodeToString(sum[:8])
 		return err

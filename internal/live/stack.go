@@ -1,5 +1,7 @@
 // Package live runs the whole service for real on one machine, as processes: a Redis that
-// keeps what it is told, beside a PostgreSQL if it is given one, replicas of `orchestra serve`, a host that they tell of results, and `orchestra hub` with its workers.
+// keeps what it is told, replicas of `orchestra serve`, beside a PostgreSQL if they are given
+// one, and `orchestra hub` with its workers. It is itself the host that the replicas tell of
+// results.
 //
 //	make live
 //
@@ -11,7 +13,6 @@ package live
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -43,8 +44,7 @@ type Options struct {
 
 // Stack is the service.
 type Stack struct {
-	Artifacts string        // the tree
-	Redis     *redis.Client // a client of its own
+	client    *redis.Client
 	host      *host
 	o         Options
 	redisAt   string
@@ -65,7 +65,7 @@ func Start(o Options) (*Stack, error) {
 
 // Prepare starts all but the replicas: Serve does that. Close ends it, also after an error.
 func Prepare(o Options) (*Stack, error) {
-	s := &Stack{o: o, Artifacts: filepath.Join(o.Dir, "artifacts"), processes: map[string]*process{}}
+	s := &Stack{o: o, processes: map[string]*process{}}
 	addresses, err := freeAddresses(newHome(), 3+o.Replicas)
 	if err != nil {
 		return s, err
@@ -83,7 +83,7 @@ func Prepare(o Options) (*Stack, error) {
 	if err := s.migrate(); err != nil {
 		return s, err
 	}
-	s.Redis = redis.NewClient(&redis.Options{Addr: s.redisAt, Password: Password})
+	s.client = redis.NewClient(&redis.Options{Addr: s.redisAt, Password: Password})
 	if err := s.startHub(); err != nil || o.Idle {
 		return s, err
 	}
@@ -100,14 +100,14 @@ func (s *Stack) Serve() error {
 	return nil
 }
 
-// Client is a client of the stack's Redis.
-func (s *Stack) Client() redis.UniversalClient { return s.Redis }
+// Client is a client of the stack's Redis, which Close closes.
+func (s *Stack) Client() redis.UniversalClient { return s.client }
 
 // DSN is that of the stack's PostgreSQL; "" if it has none.
 func (s *Stack) DSN() string { return s.o.DSN }
 
 // Tree is the directory of the artifacts.
-func (s *Stack) Tree() string { return s.Artifacts }
+func (s *Stack) Tree() string { return filepath.Join(s.o.Dir, "artifacts") }
 
 // Books is the directory of the manifests.
 func (s *Stack) Books() string { return s.o.Books }
@@ -126,7 +126,7 @@ func (s *Stack) HubURL() string { return "http://" + s.hubAt }
 
 func (s *Stack) start(name, address, program string, args ...string) error {
 	environment := []string{
-		"ORCHESTRA_HUB_KEY=" + Key, "ORCHESTRA_HUB_URL=" + s.HubURL(), "ORCHESTRA_ARTIFACTS=" + s.Artifacts, "ORCHESTRA_BOOKS=" + s.o.Books,
+		"ORCHESTRA_HUB_KEY=" + Key, "ORCHESTRA_HUB_URL=" + s.HubURL(), "ORCHESTRA_ARTIFACTS=" + s.Tree(), "ORCHESTRA_BOOKS=" + s.o.Books,
 		"ORCHESTRA_REDIS_URL=redis://:" + Password + "@" + s.redisAt, "ORCHESTRA_PG_DSN=" + s.o.DSN,
 		"ORCHESTRA_EVENTS_URL=http://" + s.host.at,
 	}
@@ -223,8 +223,8 @@ func (s *Stack) Close() error {
 	if s.host != nil {
 		_ = s.host.server.Close() // nobody talks to it any more
 	}
-	if s.Redis == nil {
+	if s.client == nil {
 		return nil
 	}
-	return errors.Join(s.Redis.Close())
+	return s.client.Close()
 }

@@ -1,6 +1,7 @@
-// Package pgtest starts a throw-away PostgreSQL for tests and live runs: in a directory of its own, on a Unix
-// socket there, without fsync. It can be stopped, killed and started again, which loses
-// nothing. Close removes it; so does the end of the process that started it, however that ends.
+// Package pgtest starts a throw-away PostgreSQL for tests and live runs: in a directory of its
+// own, on a Unix socket there, without fsync. It can be stopped, killed and started again, which
+// loses nothing. Close removes it; so does the end of the process that started it, however that
+// ends.
 //
 // PostgreSQL refuses to run as root, so root runs it as the user postgres or nobody.
 //

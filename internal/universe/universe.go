@@ -143,8 +143,8 @@ func (u Universe) State(t *rapid.T) (commands [][]string) {
 	return commands
 }
 
-// idle draws that nothing is live, so that begin and restore get far, and at times a half-open circuit
-// with one permit out or two.
+// idle draws that nothing is live, so that begin and restore get far, and at times a half-open
+// circuit with one permit out or two.
 func (u Universe) idle(t *rapid.T) [][]string {
 	state, breaker, permits := keys.AssetState(u.Stage.SceneID), keys.Breaker(asset.Image), keys.BreakerPermits(asset.Image)
 	commands := [][]string{{"hdel", state, "image.dispatch", "image.next"}, {"hset", state, "image.state", OneOf(t, "pending", "pending", "ready")}}

@@ -23,7 +23,7 @@ func NewTally() *Tally {
 	return &Tally{stages: map[ports.StageID]*Counts{}, ticks: map[string]ports.Summary{}, passes: map[string]int{}, errors: map[string]int{}}
 }
 
-// Counts are the counts of one stage since the world began.
+// Counts are the counts of one stage since the tally began.
 type Counts struct {
 	Attempts, Refusals, Sends, Results, Finishes int
 	Reason, Bucket                               string // of the last finish
