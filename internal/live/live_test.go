@@ -6,12 +6,10 @@ import (
 	"flag"
 	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -50,23 +48,21 @@ func TestLive(t *testing.T) {
 	pg, err := pgtest.Start(context.Background(), *postgres)
 	require.NoError(t, err)
 	defer func() { require.NoError(t, pg.Close()) }()
-	heard := listen(t)
-	calm := start(t, program, database(t, pg), heard.url)
+	calm := start(t, program, database(t, pg))
 	ask(t, calm, "request", "b1")
 	ask(t, calm, "status", "b1", "--wait="+doneAtMost.String())
 	require.Equal(t, []string{"u1", "0ms", "3000ms", "u2", "3000ms", "3000ms", "u3", "3000ms", "5000ms"},
 		strings.Fields(ask(t, calm, "times", "b1", "--chapter=c1", "--scene=s1")), "two segments, and no silence at the end of the last")
 	require.Equal(t, []string{"u1", "0ms", "4500ms", `"u/2"`, "4500ms", "9000ms"},
 		strings.Fields(ask(t, calm, "times", "b1", "--chapter=c2", "--scene=s*:/")), "nobody knows what its segments read: equal shares")
-	finish(t, calm, heard)
+	finish(t, calm)
 	want, err := calm.Files()
 	require.NoError(t, err)
 	require.Len(t, want, 1+2*(9+6+9+4), "the marker of the tree, and each file with its description")
 
 	require.NotContains(t, placeholders(t, calm), true, "silence is left")
 
-	heard = listen(t)
-	s := start(t, program, database(t, pg), heard.url)
+	s := start(t, program, database(t, pg))
 	ask(t, s, "request", "b1")
 	await(t, func() bool { // in the middle: something is done, and something is under way
 		files, err := s.Files()
@@ -84,7 +80,7 @@ func TestLive(t *testing.T) {
 	await(t, func() bool { return !ready(s) })
 	require.NoError(t, pg.Restart(context.Background()))
 	await(t, func() bool { return ready(s) })
-	finish(t, s, heard)
+	finish(t, s)
 	got, err := s.Files()
 	require.NoError(t, err)
 	require.Equal(t, want, got)
@@ -121,56 +117,33 @@ func ready(s *live.Stack) bool {
 	return resp.StatusCode == http.StatusOK
 }
 
-// host hears of results.
-type host struct {
-	url  string
-	one  sync.Mutex
-	ends map[string]string // kind and subject by id
-}
-
-func listen(t *testing.T) *host {
-	h := &host{ends: map[string]string{}}
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		var e struct {
-			ID      string `json:"id"`
-			Kind    string `json:"kind"`
-			Book    string `json:"book_id"`
-			Chapter string `json:"chapter_id"`
-			Scene   string `json:"scene_id"`
-			Stage   string `json:"stage"`
-		}
-		if r.Header.Get("X-Api-Key") != live.Key || json.NewDecoder(r.Body).Decode(&e) != nil {
-			w.WriteHeader(http.StatusBadRequest)
-			return
-		}
-		h.one.Lock()
-		defer h.one.Unlock()
-		h.ends[e.ID] = fmt.Sprint(e.Kind, " ", e.Book, " ", e.Chapter, " ", e.Scene, " ", e.Stage)
-	}))
-	t.Cleanup(server.Close)
-	h.url = server.URL
-	return h
-}
-
-// told counts the subjects of a kind: a stage that was begun again ends again.
-func (h *host) told(kind string) int {
-	h.one.Lock()
-	defer h.one.Unlock()
-	subjects := map[string]bool{}
-	for _, end := range h.ends {
-		if strings.HasPrefix(end, kind+" ") {
-			subjects[end] = true
+// told counts the subjects of which the host has heard a kind of event: a stage that was begun
+// again ends again.
+func told(t *testing.T, s *live.Stack, kind string) int {
+	type event struct {
+		Kind    string `json:"kind"`
+		Book    string `json:"book_id"`
+		Chapter string `json:"chapter_id"`
+		Scene   string `json:"scene_id"`
+		Stage   string `json:"stage"`
+	}
+	subjects := map[event]bool{}
+	for _, text := range s.Heard() {
+		var e event
+		require.NoError(t, json.Unmarshal(text, &e))
+		if e.Kind == kind {
+			subjects[e] = true
 		}
 	}
 	return len(subjects)
 }
 
-func start(t *testing.T, program, dsn, events string) *live.Stack {
+func start(t *testing.T, program, dsn string) *live.Stack {
 	dir := t.TempDir()
 	require.NoError(t, os.Mkdir(filepath.Join(dir, "books"), 0o755))
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "books", "b1.json"), []byte(book), 0o600))
 	s, err := live.Start(live.Options{Dir: dir, Orchestra: program, RedisServer: *redisServer, Books: filepath.Join(dir, "books"), Replicas: 2, DSN: dsn,
-		Serve: []string{"--tick=250ms", "--reconcile=3s", "--hub-timeout=2s", "--events-url=" + events}, Hub: []string{"--job-min=500ms", "--job-max=1500ms"}})
+		Serve: []string{"--tick=250ms", "--reconcile=3s", "--hub-timeout=2s"}, Hub: []string{"--job-min=500ms", "--job-max=1500ms"}})
 	t.Cleanup(func() {
 		if t.Failed() {
 			for name, log := range s.Logs() {
@@ -215,7 +188,7 @@ func placeholders(t *testing.T, s *live.Stack) (list []bool) {
 }
 
 // finish waits for the book, which it asks for if nobody has, and sees everything end well.
-func finish(t *testing.T, s *live.Stack, h *host) {
+func finish(t *testing.T, s *live.Stack) {
 	if strings.Contains(ask(t, s, "status", "b1"), "nothing of b1") {
 		ask(t, s, "request", "b1")
 	}
@@ -230,7 +203,7 @@ func finish(t *testing.T, s *live.Stack, h *host) {
 	})
 	require.Empty(t, left)
 	await(t, func() bool {
-		return h.told("ready") == 10 && h.told("scene_ready") == 4 && h.told("generation_complete") == 1
+		return told(t, s, "ready") == 10 && told(t, s, "scene_ready") == 4 && told(t, s, "generation_complete") == 1
 	})
 	for _, name := range []string{live.Replica(1), live.Replica(2), "hub", "redis"} {
 		status, err := s.Stop(name)
