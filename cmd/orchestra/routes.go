@@ -27,7 +27,7 @@ const (
 //
 //	POST /callback                  a job's result, from the hub (docs/hub.openapi.yaml)
 //	POST /control/{op}              target -> report: request, regenerate, reset, edit, cancel, delete
-//	POST /control/clear-deferrals   target -> cleared
+//	POST /control/clear-deferrals   a book, or a scene of it -> cleared
 //	POST /control/reconcile         passOrder -> passReport
 //	GET  /control/status            ?book= -> [stageStatus]
 //	GET  /control/times             ?book= &chapter= &scene= -> sceneTimes
