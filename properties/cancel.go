@@ -18,14 +18,14 @@ import (
 // which every clear that was asked for succeeded.
 //
 // A hub without fences cannot refuse. A dispatch that was over before the cancel, and
-// whose clear failed then, may still have a post under way.
+// whose clear failed then or is under way, may still have a post under way.
 //
 // Proof: the cancel, and the job or the write that contradicts it.
 type cancel struct {
 	*watch
 	stages map[ports.StageID]*cancelled
 	jobs   map[string]atHub // live ones, by id
-	failed map[string]bool  // dispatches whose last clear failed
+	swept  map[string]bool  // dispatches whose last clear succeeded
 	away   time.Duration    // when a clear last failed
 }
 
@@ -49,7 +49,7 @@ var (
 )
 
 func newCancel(w *watch) any {
-	return &cancel{watch: w, stages: map[ports.StageID]*cancelled{}, jobs: map[string]atHub{}, failed: map[string]bool{}}
+	return &cancel{watch: w, stages: map[ports.StageID]*cancelled{}, jobs: map[string]atHub{}, swept: map[string]bool{}}
 }
 
 // over says whether a stage is not to be worked on.
@@ -80,7 +80,7 @@ func (p *cancel) event(e *sim.Event) {
 			p.stages[d.Stage] = &cancelled{d.Generation, e.At, incarnation(e.Process), d.Replaced, d.Replaced == "", *e}
 		}
 	case ports.Swept:
-		p.swept(e.At, d)
+		p.cleared(e.At, d)
 	case hub.Event:
 		p.hub(e, d)
 	case ports.Tick:
@@ -96,18 +96,17 @@ func (p *cancel) event(e *sim.Event) {
 	}
 }
 
-func (p *cancel) swept(now time.Duration, d ports.Swept) {
+func (p *cancel) cleared(now time.Duration, d ports.Swept) {
 	if d.Failed > 0 {
 		p.away = now
 	}
 	if d.Dispatch == "" {
 		return
 	}
+	p.swept[d.Dispatch] = d.Failed == 0
 	if d.Failed > 0 {
-		p.failed[d.Dispatch] = true
 		return
 	}
-	delete(p.failed, d.Dispatch)
 	for _, c := range p.stages { //sim:unordered each on its own
 		c.acknowledged = c.acknowledged || c.replaced == d.Dispatch
 	}
@@ -118,12 +117,19 @@ func (p *cancel) hub(e *sim.Event, h hub.Event) {
 	case hub.Accepted:
 		p.jobs[h.Job.JobID] = atHub{h.Job.JobID, *e}
 		c := p.stages[h.Job.StageID()]
-		if c != nil && c.acknowledged && h.Job.Generation < c.generation && p.Fenced() && !p.failed[h.Job.DispatchID] {
+		if c != nil && c.acknowledged && h.Job.Generation < c.generation && p.Fenced() && !p.late(h.Job.DispatchID, c) {
 			p.broken(h.Job.StageID(), "the hub accepted a job of it after the cancel was acknowledged", c.event, *e)
 		}
 	case hub.Done, hub.Failed, hub.Cleared, hub.Lost, hub.Expired:
 		delete(p.jobs, h.Job.JobID)
 	}
+}
+
+// late says whether a post of a dispatch may still be under way after a cancel.
+func (p *cancel) late(id string, c *cancelled) bool {
+	swept, tried := p.swept[id]
+	d := p.dispatches[id]
+	return tried && !swept || !tried && id != c.replaced && d != nil && d.Ended
 }
 
 // look finds jobs that should have been cleared.

@@ -71,7 +71,7 @@ func (p *oneJob) event(e *sim.Event) {
 
 func (p *oneJob) write(c *change) {
 	if c.Verb == "renew" {
-		p.forget(c)
+		p.forget(c.Keys)
 	}
 	at := slices.IndexFunc(c.Parts, func(k keys.Key) bool { return k.Family == keys.FamilyTaskDone })
 	if at < 0 {
@@ -92,14 +92,15 @@ func (p *oneJob) write(c *change) {
 	p.done[job] = c.event()
 }
 
-// forget gives up results that a renewal had to write as unknown: the set of jobs was
-// evicted, or its time was over, and they are asked for once more.
-func (p *oneJob) forget(c *change) {
-	for i, k := range c.Parts {
-		if k.Family != keys.FamilyDispatchJobs {
+// forget gives up results of jobs that are to be asked for once more, since they are
+// written as unknown: by a renewal, if the set of jobs was evicted or its time was over, or by
+// a failover that took back what a renewal was told since.
+func (p *oneJob) forget(written []string) {
+	for _, key := range written {
+		if k, err := keys.Parse(key); err != nil || k.Family != keys.FamilyDispatchJobs {
 			continue
 		}
-		for job, state := range p.Redis.HGetAll(c.Keys[i]) { //sim:unordered each on its own
+		for job, state := range p.Redis.HGetAll(key) { //sim:unordered each on its own
 			if state == "unknown" {
 				delete(p.done, job)
 			}
@@ -108,8 +109,9 @@ func (p *oneJob) forget(c *change) {
 }
 
 // lost gives up results whose acceptance is undone.
-func (p *oneJob) lost([]string) {
+func (p *oneJob) lost(restored []string) {
 	maps.DeleteFunc(p.done, func(job string, _ sim.Event) bool { return !p.Redis.Exists(keys.TaskDone(job)) })
+	p.forget(restored)
 }
 
 // cached says whether the result that was accepted is an artifact that stood already.
