@@ -62,8 +62,13 @@ func (c *hubCmd) check() (*artifactdir.Tree, error) {
 		return nil, err
 	}
 	for stage, n := range c.Workers {
-		if !asset.ValidStage(stage) || n < 0 {
-			return nil, &settingError{"workers", "", fmt.Sprintf("%s=%d; write STAGE=N for stages of %v", stage, n, asset.Stages()), nil}
+		if !asset.ValidStage(stage) || n < 0 || n > crewMax {
+			return nil, &settingError{"workers", "", fmt.Sprintf("%s=%d; write STAGE=N for stages of %v, N at most %d", stage, n, asset.Stages(), crewMax), nil}
+		}
+	}
+	for _, engine := range c.Engines {
+		if err := checkURL("engines", engine); err != nil {
+			return nil, err
 		}
 	}
 	if c.JobMin <= 0 || c.JobMax < c.JobMin {

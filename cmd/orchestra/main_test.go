@@ -59,10 +59,13 @@ func clean(t *testing.T) {
 	}
 }
 
-// command runs a command to its end.
+// command runs a command to its end, which a daemon that should not have started comes to in
+// a minute.
 func command(args ...string) (status int, stdout, stderr string) {
+	ctx, stop := context.WithTimeout(context.Background(), time.Minute)
+	defer stop()
 	var out, err bytes.Buffer
-	status = run(context.Background(), args, &out, &err)
+	status = run(ctx, args, &out, &err)
 	return status, out.String(), err.String()
 }
 
@@ -160,9 +163,13 @@ func TestWrongSettings(t *testing.T) {
 	db.RequireAuth("other")
 	for _, test := range []struct{ name, value, says string }{
 		{"HUB_KEY", "", "is empty"},
+		{"HUB_KEY", "hunter2\n", "line break"},
+		{"HUB_KEY", "hunter2\nb", "line break"},
+		{"HUB_KEY", " hunter2", "space at an end"},
 		{"REDIS_URL", "redis://:hunter2@127.0.0.1:1", "no Redis answers at 127.0.0.1:1"},
 		{"REDIS_URL", "redis://:hunter2@" + silent.Addr().String(), "no Redis answers"},
-		{"REDIS_URL", "redis://:hunter2@" + db.Addr(), "no Redis answers"},
+		{"REDIS_URL", "redis://:hunter2@" + db.Addr(), "refuses the user, the password"},
+		{"REDIS_URL", "redis://" + db.Addr(), "refuses the user, the password"},
 		{"REDIS_URL", "redis://:hunter2@host:port", "is no URL"},
 		{"REDIS_URL", "hunter2", "is no URL"},
 		{"HUB_URL", "http://user:hunter2@hub", "is no URL"},
@@ -181,6 +188,9 @@ func TestWrongSettings(t *testing.T) {
 		{"SLOTS", "image=0", "N at least 1"},
 		{"SLOTS", "text=1", "STAGE=N"},
 		{"LAYERS", "text", `no stage "text"`},
+		{"LAYERS", "", "is empty"},
+		{"MERGE_COMMAND", file + "/missing", "cannot be run"},
+		{"MERGE_COMMAND", file, "cannot be run"},
 		{"TICK", "1ns", "too short"},
 		{"RETRY_BUDGET", "0", "at least 1"},
 		{"WINDOW", "-1", "at least 0"},
@@ -205,6 +215,21 @@ func TestWrongSettings(t *testing.T) {
 			require.NotContains(t, out+err, "hunter2")
 			require.Equal(t, 1, strings.Count(err, "ORCHESTRA_"), "it names others, too: %s", err)
 		})
+	}
+}
+
+// TestWrongHub: so does hub, before it listens.
+func TestWrongHub(t *testing.T) {
+	clean(t)
+	t.Setenv("ORCHESTRA_HUB_KEY", secret)
+	t.Setenv("ORCHESTRA_ARTIFACTS", t.TempDir())
+	for flag, says := range map[string]string{
+		"--workers=image=1001": "N at most 1000", "--workers=text=1": "STAGE=N", "--workers=image=-1": "STAGE=N",
+		"--engines=host:8080": "ORCHESTRA_ENGINES (--engines): is no URL", "--job-min=3s": "is shorter",
+	} {
+		status, _, err := command("hub", flag, "--listen=127.0.0.1:nowhere") // it must not come so far
+		require.Equal(t, exitUsage, status, flag)
+		require.Contains(t, err, says, flag)
 	}
 }
 

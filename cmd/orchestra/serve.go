@@ -67,6 +67,10 @@ func (c *serveCmd) replica(ctx context.Context, log *slog.Logger) (r *replica, e
 	if err != nil {
 		return nil, err
 	}
+	merger, err := c.merger(tree)
+	if err != nil {
+		return nil, err
+	}
 	r = &replica{log: log, rt: ports.NewSystem(), tree: tree}
 	defer func() {
 		if err != nil {
@@ -89,7 +93,7 @@ func (c *serveCmd) replica(ctx context.Context, log *slog.Logger) (r *replica, e
 		Hub:          httphub.New(r.rt, httphub.Options{BaseURL: c.HubURL, APIKey: c.HubKey, Timeout: c.HubTimeout, Client: &http.Client{Transport: &r.hub}}),
 		Content:      books,
 		Artifacts:    tree,
-		Media:        &artifactdir.Merger{Tree: tree, Command: c.MergeCommand},
+		Media:        merger,
 		Placeholders: tree,
 		Observer:     observer{log},
 	}

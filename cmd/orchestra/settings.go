@@ -7,9 +7,11 @@ import (
 	"net"
 	"net/url"
 	"os"
+	"os/exec"
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/redis/go-redis/v9"
 	"github.com/redis/go-redis/v9/maintnotifications"
@@ -49,10 +51,16 @@ type key struct {
 }
 
 func (k key) check() error {
-	if k.HubKey == "" {
-		return &settingError{"hub-key", "ORCHESTRA_HUB_KEY", "is empty; choose a secret that engine, hub and clients share", nil}
+	problem := ""
+	switch {
+	case k.HubKey == "":
+		problem = "is empty; choose a secret that engine, hub and clients share"
+	case strings.TrimSpace(k.HubKey) != k.HubKey || strings.ContainsFunc(k.HubKey, unicode.IsControl):
+		problem = "has a line break, or a space at an end, which no HTTP header carries"
+	default:
+		return nil
 	}
-	return nil
+	return &settingError{"hub-key", "ORCHESTRA_HUB_KEY", problem, nil}
 }
 
 // settings are what a replica is told.
@@ -106,6 +114,9 @@ func (s *settings) check() error {
 func (s *settings) checkLimits() (errs []error) {
 	wrong := func(flag, problem string, args ...any) {
 		errs = append(errs, &settingError{flag, variable(flag), fmt.Sprintf(problem, args...), nil})
+	}
+	if len(s.Layers) == 0 {
+		wrong("layers", "is empty; name stages of %v", asset.Stages())
 	}
 	for _, layer := range s.Layers {
 		if !asset.ValidStage(layer) {
@@ -173,7 +184,11 @@ func (s *settings) redisClient(ctx context.Context) (*redis.Client, error) {
 	defer cancel()
 	if err := client.Ping(ctx).Err(); err != nil {
 		_ = client.Close() // it was never used
-		return nil, &settingError{"redis-url", "ORCHESTRA_REDIS_URL", "no Redis answers at " + o.Addr, err}
+		problem := "no Redis answers at " + o.Addr
+		if said := redis.Error(nil); errors.As(err, &said) {
+			problem = "Redis at " + o.Addr + " refuses the user, the password or the database"
+		}
+		return nil, &settingError{"redis-url", "ORCHESTRA_REDIS_URL", problem, err}
 	}
 	return client, nil
 }
@@ -219,6 +234,16 @@ func (s *settings) books() (*bookdir.Dir, error) {
 		return nil, &settingError{"books", "ORCHESTRA_BOOKS", "cannot be read", err}
 	}
 	return bookdir.New(bookdir.Options{Path: s.Books, Layers: s.Layers, Stages: asset.Stages(), Chunk: keys.ChunkID}), nil
+}
+
+// merger merges media, by the program that is named, if one is.
+func (s *settings) merger(tree *artifactdir.Tree) (*artifactdir.Merger, error) {
+	if s.MergeCommand != "" {
+		if _, err := exec.LookPath(s.MergeCommand); err != nil {
+			return nil, &settingError{"merge-command", "ORCHESTRA_MERGE_COMMAND", "cannot be run", err}
+		}
+	}
+	return &artifactdir.Merger{Tree: tree, Command: s.MergeCommand}, nil
 }
 
 // config is what the engine is told of its limits.

@@ -16,6 +16,9 @@ import (
 // workersPath is a route of the loopback hub alone: no other hub has workers to command.
 const workersPath = "/loopback/workers"
 
+// crewMax is how many workers a stage may have: each is a task that asks for jobs.
+const crewMax = 1000
+
 // crew is the body of a request there: how many workers of a stage there are from now on, and
 // how long the jobs take that they start.
 type crew struct {
@@ -28,7 +31,7 @@ type crew struct {
 }
 
 func (c crew) valid() bool {
-	return asset.ValidStage(c.Stage) && c.Count >= 0 && c.Count <= 1000 && c.JobMinMs >= 0 && c.JobMaxMs >= c.JobMinMs && c.SharedMs >= 0 &&
+	return asset.ValidStage(c.Stage) && c.Count >= 0 && c.Count <= crewMax && c.JobMinMs >= 0 && c.JobMaxMs >= c.JobMinMs && c.SharedMs >= 0 &&
 		!strings.ContainsAny(c.Workspace, "/?#%")
 }
 
