@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -25,7 +26,7 @@ type remote struct {
 
 // call makes one request and decodes the answer.
 func (c *remote) call(e *env, method, path string, body, into any) error {
-	if err := c.key.check(); err != nil {
+	if err := errors.Join(c.key.check(), checkURL("engine", c.Engine)); err != nil {
 		return err
 	}
 	var content bytes.Buffer
@@ -36,11 +37,12 @@ func (c *remote) call(e *env, method, path string, body, into any) error {
 	}
 	req, err := http.NewRequestWithContext(e.ctx, method, strings.TrimRight(c.Engine, "/")+path, &content)
 	if err != nil {
-		return &settingError{"engine", "ORCHESTRA_ENGINE", "is no URL as http://host:port", nil}
+		return err
 	}
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("X-Api-Key", c.HubKey)
-	resp, err := (&http.Client{Timeout: time.Minute}).Do(req)
+	dialer := net.Dialer{Timeout: connectAtMost}
+	resp, err := (&http.Client{Timeout: time.Minute, Transport: &http.Transport{DialContext: dialer.DialContext, Proxy: http.ProxyFromEnvironment}}).Do(req)
 	if err != nil {
 		return &settingError{"engine", "ORCHESTRA_ENGINE", "no replica answers", err}
 	}
@@ -50,11 +52,26 @@ func (c *remote) call(e *env, method, path string, body, into any) error {
 		return err
 	}
 	if resp.StatusCode != http.StatusOK {
-		var why reason
-		_ = json.Unmarshal(text, &why) // a body that says nothing leaves the status
-		return fmt.Errorf("%s: %s %s", resp.Status, why.Reason, why.Message)
+		return c.refused(resp, text)
 	}
-	return json.Unmarshal(text, into)
+	if err := json.Unmarshal(text, into); err != nil {
+		return &settingError{"engine", "ORCHESTRA_ENGINE", "who answers at " + c.Engine + " is no replica", err}
+	}
+	return nil
+}
+
+// refused says why a request was. A replica always gives a reason.
+func (c *remote) refused(resp *http.Response, text []byte) error {
+	var why reason
+	switch err := json.Unmarshal(text, &why); {
+	case err != nil || why.Reason == "":
+		return &settingError{"engine", "ORCHESTRA_ENGINE", "who answers at " + c.Engine + " is no replica", errors.New(resp.Status)}
+	case resp.StatusCode == http.StatusUnauthorized:
+		return &settingError{"hub-key", "ORCHESTRA_HUB_KEY", "is not the key of the replica at " + c.Engine, nil}
+	case why.Message == "":
+		return fmt.Errorf("%s: %s", resp.Status, why.Reason)
+	}
+	return fmt.Errorf("%s: %s: %s", resp.Status, why.Reason, why.Message)
 }
 
 // part is a book, or a part of it.

@@ -111,7 +111,7 @@ func TestPlaceholder(t *testing.T) {
 	require.Eventually(t, func() bool { return r.stat(t, "audio.mp3").Placeholder }, 10*time.Second, 20*time.Millisecond, r.last())
 	says(t, " ready", "status", "b1", "--wait=20s")
 	require.False(t, r.stat(t, "audio.mp3").Placeholder)
-	fails(t, "404 Not Found: no_times times are kept in PostgreSQL", "times", "b1", "--chapter=c1", "--scene=s1")
+	fails(t, "404 Not Found: no_times: times are kept in PostgreSQL", "times", "b1", "--chapter=c1", "--scene=s1")
 	require.Equal(t, 6*time.Second, r.stat(t, "audio.mp3").Duration, "of two chunks")
 	r.ended(t)
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -230,6 +231,32 @@ func TestWrongHub(t *testing.T) {
 		status, _, err := command("hub", flag, "--listen=127.0.0.1:nowhere") // it must not come so far
 		require.Equal(t, exitUsage, status, flag)
 		require.Contains(t, err, says, flag)
+	}
+}
+
+// TestWrongReplica: a client says which of its two settings leads to no replica of this engine.
+func TestWrongReplica(t *testing.T) {
+	clean(t)
+	t.Setenv("ORCHESTRA_HUB_KEY", secret)
+	answers := func(status int, body string) string {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(status)
+			_, _ = io.WriteString(w, body) // who went away does not read it
+		}))
+		t.Cleanup(server.Close)
+		return server.URL
+	}
+	for url, says := range map[string]string{
+		"nonsense":                                "ORCHESTRA_ENGINE (--engine): is no URL",
+		"http://127.0.0.1:1":                      "ORCHESTRA_ENGINE (--engine): no replica answers",
+		answers(404, "no such page"):              "is no replica: 404 Not Found",
+		answers(200, "<html>"):                    "is no replica: invalid character",
+		answers(401, `{"reason":"unauthorized"}`): "ORCHESTRA_HUB_KEY (--hub-key): is not the key of the replica",
+	} {
+		status, _, err := command("status", "b1", "--engine="+url)
+		require.Equal(t, exitUsage, status, url)
+		require.Contains(t, err, says, url)
+		require.NotContains(t, err, secret)
 	}
 }
 
