@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -30,6 +31,11 @@ func (c *runCmd) live(e *env, programs []*lang.Program) (status int, err error) 
 	if err != nil {
 		return exitUsage, fmt.Errorf("sim run --live: there is no Redis here: install Debian's package redis-server, or name its program with --redis-server PATH (%w)", err)
 	}
+	if c.Orchestra != "" {
+		if _, err := exec.LookPath(c.Orchestra); err != nil {
+			return exitUsage, fmt.Errorf("sim run --live: --orchestra names no program (%w)", err)
+		}
+	}
 	plans := scenarios.PlanLive(programs, c.Longest)
 	bench := &liveBench{orchestra: c.Orchestra, redisServer: server}
 	if bench.dir, err = c.liveDir(); err != nil {
@@ -51,7 +57,7 @@ func (c *runCmd) live(e *env, programs []*lang.Program) (status int, err error) 
 	if bench.orchestra == "" {
 		bench.orchestra = filepath.Join(bench.dir, "orchestra")
 		if out, err := exec.Command("go", "build", "-o", bench.orchestra, "github.com/animastor/orchestra/cmd/orchestra").CombinedOutput(); err != nil {
-			return exitHarness, fmt.Errorf("build orchestra: %w: %s", err, out)
+			return exitHarness, fmt.Errorf("sim run --live: build orchestra: %w: %s (run sim where its module is, or name the program with --orchestra PATH)", err, bytes.TrimSpace(out))
 		}
 	}
 	return scenarios.SweepLive(plans, c.options(e), bench.start), nil

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -56,7 +57,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 		return fail(stderr, err)
 	}
 	if err := command.Run(e); err != nil {
-		return fail(stderr, err)
+		return cmp.Or(e.status, fail(stderr, err))
 	}
 	return e.status
 }

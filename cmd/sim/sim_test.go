@@ -181,6 +181,15 @@ func TestLiveNeeds(t *testing.T) {
 	require.Equal(t, []any{exitUsage, ""}, []any{status, stdout})
 	require.Contains(t, stderr, "a scenario is versioned, and there is no PostgreSQL here: install Debian's package postgresql, or name its program with --postgres PATH")
 
+	status, stdout, stderr = sim(t, map[string]string{"g.sim": good}, "run", "--live", "--redis-server="+self, "--orchestra=./gone", "g.sim")
+	require.Equal(t, []any{exitUsage, ""}, []any{status, stdout})
+	require.Contains(t, stderr, "--orchestra names no program")
+
+	// There is no module where the test runs.
+	status, _, stderr = sim(t, map[string]string{"g.sim": good}, "run", "--live", "--redis-server="+self, "g.sim")
+	require.Equal(t, exitHarness, status)
+	require.Contains(t, stderr, "name the program with --orchestra PATH")
+
 	// Where nothing can run live, that is what is said.
 	status, _, stderr = sim(t, map[string]string{"f.sim": "scenario f\nbook b1\nlatency none\nrun 1s\n"}, "run", "--live", "--redis-server="+self, "--orchestra="+self, "f.sim")
 	require.Equal(t, exitUsage, status)
