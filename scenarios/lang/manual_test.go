@@ -30,7 +30,7 @@ func TestHelp(t *testing.T) {
 usage: settle within=DURATION
 
 Heals all faults without an end of their own, and runs on until every requested, enabled stage is done.
-Being late is a failure of no-lost-work.
+Being late is a failure of no-lost-work, or of one-finale if all is done and the host was not told so yet, which takes some seconds more.
 Done at its place in the file.
 
   within       DURATION

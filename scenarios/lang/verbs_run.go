@@ -178,7 +178,7 @@ var flowVerbs = []*Verb{
 	{
 		Name: "settle", Phase: Flow,
 		Summary: "Heals all faults without an end of their own, and runs on until every requested, enabled stage is done.",
-		Detail:  "Being late is a failure of `no-lost-work`.",
+		Detail:  "Being late is a failure of `no-lost-work`, or of `one-finale` if all is done and the host was not told so yet, which takes some seconds more.",
 		Keys:    []Param{need("within", typeDuration, "")},
 		Example: "settle within=15m",
 		check:   func(v *vetter, s *Step) { v.settle() },
