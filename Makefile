@@ -61,8 +61,8 @@ twice: ## run every scenario twice for SEEDS seeds and compare the traces
 	go run ./cmd/sim run scenarios/... --twice --seeds $(SEEDS)
 
 .PHONY: worlds
-worlds: ## run WORLDS random worlds of each kind, with every property
-	go test -count=1 -run InWorlds ./properties/worlds -worlds.seeds=$(WORLDS) -worlds.replicas=$(WORLDS)
+worlds: ## run WORLDS random worlds of each kind, with every property; a third of them are new each time
+	go test -count=1 -timeout 1h -run 'InWorlds|InRandomWorlds' ./properties/worlds -worlds.seeds=$(WORLDS) -worlds.replicas=$(WORLDS) -rapid.seed=0 -rapid.checks=$(WORLDS)
 
 .PHONY: sweep
 sweep: SEEDS := $(if $(filter file,$(origin SEEDS)),200,$(SEEDS))

@@ -39,16 +39,17 @@ func (d drawn) GoString() string { return "\n" + string(syntax.Format(d.File)) }
 
 var anyWorld = rapid.Custom(func(t *rapid.T) drawn { return drawn{worlds.Draw(&shrinking{t}, worlds.Default)} })
 
-// atMost sets how many worlds rapid draws, unless -rapid.checks says so.
-func atMost(t *testing.T, checks int) {
-	given := false
-	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "rapid.checks" })
-	if given {
-		return
+// theSame has rapid draw so many worlds, and the same ones in every run, unless -rapid.checks
+// and -rapid.seed say otherwise: a test that draws others each time fails one day for whoever
+// changed something else. `make worlds` draws others.
+func theSame(t *testing.T, checks int) {
+	set := map[string]string{"rapid.checks": strconv.Itoa(checks), "rapid.seed": "1"}
+	flag.Visit(func(f *flag.Flag) { delete(set, f.Name) })
+	for name, value := range set {
+		old := flag.Lookup(name).Value.String()
+		require.NoError(t, flag.Set(name, value))
+		t.Cleanup(func() { require.NoError(t, flag.Set(name, old)) })
 	}
-	old := flag.Lookup("rapid.checks").Value.String()
-	require.NoError(t, flag.Set("rapid.checks", strconv.Itoa(checks)))
-	t.Cleanup(func() { require.NoError(t, flag.Set("rapid.checks", old)) })
 }
 
 func TestEveryWorldIsAScenario(t *testing.T) {
