@@ -15,6 +15,7 @@ import (
 	"github.com/animastor/orchestra/fakes/artifacts"
 	"github.com/animastor/orchestra/fakes/content"
 	"github.com/animastor/orchestra/fakes/media"
+	"github.com/animastor/orchestra/fakes/pointers"
 	"github.com/animastor/orchestra/fakes/redis"
 	"github.com/animastor/orchestra/ports"
 	"github.com/animastor/orchestra/sim"
@@ -73,4 +74,30 @@ func TestTheDoor(t *testing.T) {
 	w.RunFor(time.Minute)
 	require.Empty(t, w.Failures())
 	require.Empty(t, server.Peek().Keys(), "written at the door")
+}
+
+// An edit of a picture that the content does not have is refused, and marks nothing: the
+// mark would stand for ever.
+func TestEditOfNoPicture(t *testing.T) {
+	w := sim.New(sim.Options{Seed: 1})
+	defer w.Close()
+	server, p, books, marks := redis.New(w, redis.Options{}), w.Process("e1"), content.New(w), pointers.New(w)
+	scene := ports.SceneID{Book: "b", Chapter: "c", Scene: "s"}
+	books.Set(ports.Scene{SceneID: scene, Version: 1, Layers: map[string]bool{"image": true}, Units: []ports.Unit{{ID: "u1"}}})
+	e := engine.New(engine.Config{Versioned: true}, engine.Deps{
+		Runtime: fakes.Runtime{Process: p}, Redis: server.Client(p), Hub: struct{ ports.Hub }{}, Pointers: marks,
+		Content: books, Artifacts: artifacts.New(w, nil), Media: media.New(w, artifacts.New(w, nil)), Observer: observer{},
+	})
+	p.Go(p.Context(), "ask", func(ctx context.Context) {
+		for _, units := range [][]string{{"u2"}, {"u1", "u2"}} {
+			_, err := e.Edit(ctx, engine.Target{Book: "b", Chapter: "c", Scene: "s"}, units...)
+			require.ErrorIs(t, err, ports.ErrInvalid)
+			require.ErrorContains(t, err, `no unit "u2"`)
+		}
+		found, err := ports.AllMarks(ctx, marks, scene)
+		require.NoError(t, err)
+		require.Empty(t, found)
+	})
+	w.RunFor(time.Minute)
+	require.Empty(t, w.Failures())
 }

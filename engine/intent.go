@@ -78,7 +78,17 @@ func (e *Engine) mark(ctx context.Context, t Target, units []string) error {
 	case !e.cfg.Versioned:
 		return fmt.Errorf("engine: %w edit of units %q: an engine that is not versioned has no dirty marks; raise the version of the units in the content", ports.ErrInvalid, units)
 	}
-	_, err := e.deps.Pointers.Mark(ctx, ports.SceneID{Book: t.Book, Chapter: t.Chapter, Scene: t.Scene}, units)
+	id := ports.SceneID{Book: t.Book, Chapter: t.Chapter, Scene: t.Scene}
+	scene, err := e.deps.Content.Scene(ctx, id)
+	if err != nil {
+		return err
+	}
+	for _, unit := range units {
+		if !slices.ContainsFunc(scene.Units, func(u ports.Unit) bool { return u.ID == unit }) {
+			return fmt.Errorf("engine: %w edit of %s: the content has no unit %q of it, so nobody would ever settle its mark", ports.ErrInvalid, id, unit)
+		}
+	}
+	_, err = e.deps.Pointers.Mark(ctx, id, units)
 	return err
 }
 
