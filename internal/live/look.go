@@ -170,11 +170,12 @@ func (s *Stack) liveJobs(dispatch string) (list []string, err error) {
 	return list, nil
 }
 
-// Files are the files of the artifact tree, descriptions included, each with a digest.
+// Files are the files of the artifact tree, descriptions included, each with a digest. What a
+// killed writer has left half-written under another name (`.upload-…`) is none: nothing reads it.
 func (s *Stack) Files() (map[string]string, error) {
 	files := map[string]string{}
 	return files, filepath.WalkDir(s.Tree(), func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() {
+		if err != nil || entry.IsDir() || strings.HasPrefix(entry.Name(), ".upload-") {
 			return err
 		}
 		text, err := os.ReadFile(path)
