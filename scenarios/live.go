@@ -105,16 +105,11 @@ func SweepLive(plans []LivePlan, o Options, start func(LiveSpec) (LiveService, e
 	}
 	sum.wall = time.Since(began)
 	rep.end(sum)
-	switch {
-	case sum.runs == 0:
+	if sum.runs == 0 {
 		fmt.Fprintln(o.Stderr, "sim: no scenario of these can run live")
 		return ExitUsage
-	case sum.broken:
-		return ExitHarness
-	case sum.failed > 0:
-		return ExitFailed
 	}
-	return ExitPassed
+	return sum.status()
 }
 
 // liveOrder lists what is run, the longest first: so the last ones end together.

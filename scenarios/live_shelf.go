@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/animastor/orchestra/engine/asset"
 	"github.com/animastor/orchestra/engine/keys"
@@ -125,12 +126,13 @@ func (s *shelf) edit(e wire.Edit) error {
 // past writes what a stage would have left that begins in another state than new.
 func (s *shelf) past(b lang.Book, scene ports.Scene, stage string, versioned bool) error {
 	ctx := context.Background()
+	pictures := sync.OnceValues(func() (func(string) string, error) { return s.pictures(ctx, scene.Of(asset.Image)) })
 	past, has := wire.Book(b).Past(scene, stage, versioned, func(unit string) (ports.Artifact, error) {
-		path, err := s.picture(ctx, scene.SceneID, unit)
+		path, err := pictures()
 		if err != nil {
 			return ports.Artifact{}, err
 		}
-		file, _, err := s.tree.Stat(ctx, path)
+		file, _, err := s.tree.Stat(ctx, path(unit))
 		return file, err
 	})
 	if !has {
@@ -154,38 +156,31 @@ func (s *shelf) past(b lang.Book, scene ports.Scene, stage string, versioned boo
 	return errors.Join(errs...)
 }
 
-// picture is where the picture of a unit is.
-func (s *shelf) picture(ctx context.Context, id ports.SceneID, unit string) (string, error) {
-	if s.pointers != nil {
-		published, err := ports.AllPublished(ctx, s.pointers, id)
-		if err != nil {
-			return "", err
-		}
-		if p, ok := published[unit]; ok && p.Status == ports.PointerOK {
-			return p.Path, nil
+// pictures says where the pictures of a scene are, by unit, as the pointer store has it now.
+// Only of image it is asked: no other stage has any.
+func (s *shelf) pictures(ctx context.Context, id ports.StageID) (func(unit string) string, error) {
+	var published map[string]ports.Pointer
+	if s.pointers != nil && id.Stage == asset.Image {
+		var err error
+		if published, err = ports.AllPublished(ctx, s.pointers, id.SceneID); err != nil {
+			return nil, err
 		}
 	}
-	return keys.ArtifactPath(id, asset.Image, unit), nil
+	return func(unit string) string {
+		if p := published[unit]; p.Status == ports.PointerOK {
+			return p.Path
+		}
+		return keys.ArtifactPath(id.SceneID, asset.Image, unit)
+	}, nil
 }
 
 // lose takes files of a stage out of the tree, as that of a world does.
 func (s *shelf) lose(ctx context.Context, id ports.StageID, units []string) error {
-	var paths []string
-	if len(units) == 0 {
-		paths = append(paths, keys.ScenePath(id.SceneID, id.Stage))
-		units = wire.Parts(*s.scene(id.SceneID), id.Stage)
+	pictures, err := s.pictures(ctx, id)
+	if err != nil {
+		return err
 	}
-	for _, unit := range units {
-		paths = append(paths, keys.ArtifactPath(id.SceneID, id.Stage, unit))
-		if id.Stage == asset.Image {
-			path, err := s.picture(ctx, id.SceneID, unit)
-			if err != nil {
-				return err
-			}
-			paths = append(paths, path)
-		}
-	}
-	for _, path := range paths {
+	for _, path := range wire.LostFiles(*s.scene(id.SceneID), id.Stage, units, pictures) {
 		for _, name := range []string{path + ".json", path} {
 			err := os.Remove(filepath.Join(s.service.Tree(), filepath.FromSlash(name)))
 			if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -199,17 +194,11 @@ func (s *shelf) lose(ctx context.Context, id ports.StageID, units []string) erro
 // whole counts the whole files of a stage: of its units, and of the scene. A placeholder is
 // none.
 func (s *shelf) whole(ctx context.Context, id ports.StageID) (n int, err error) {
-	paths := []string{keys.ScenePath(id.SceneID, id.Stage)}
-	for _, part := range wire.Parts(*s.scene(id.SceneID), id.Stage) {
-		path := keys.ArtifactPath(id.SceneID, id.Stage, part)
-		if id.Stage == asset.Image {
-			if path, err = s.picture(ctx, id.SceneID, part); err != nil {
-				return 0, err
-			}
-		}
-		paths = append(paths, path)
+	pictures, err := s.pictures(ctx, id)
+	if err != nil {
+		return 0, err
 	}
-	for _, path := range paths {
+	for _, path := range wire.Files(*s.scene(id.SceneID), id.Stage, pictures) {
 		file, presence, err := s.tree.Stat(ctx, path)
 		if err != nil {
 			return 0, err

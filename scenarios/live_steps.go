@@ -280,7 +280,7 @@ func (r *liveRun) show(s *lang.Step) error {
 	}
 	all, err := r.observe(s.Expect)
 	for _, o := range all {
-		r.res.Shown = append(r.res.Shown, strings.TrimSpace(s.Expect.Metric.Name+" "+o.subject)+" = "+o.value.String())
+		r.res.Shown = append(r.res.Shown, o.line(s.Expect.Metric.Name))
 	}
 	return err
 }

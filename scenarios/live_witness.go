@@ -218,20 +218,15 @@ func (w *witness) observe(ctx context.Context, e *lang.Expect) ([]seen, error) {
 	if err := w.listen(); err != nil {
 		return nil, err
 	}
-	name := e.Metric.Name
-	if field, ok := strings.CutPrefix(name, "tick."); ok {
-		return []seen{{e.Subject, count(tickField(w.tally.Tick(e.Subject), field))}}, nil
-	}
 	one := func(v lang.Value, err error) ([]seen, error) { return []seen{{e.Subject, v}}, err }
-	switch name {
+	if v, ok := summed(w.tally, e); ok {
+		return one(v, nil)
+	}
+	switch e.Metric.Name {
 	case "requests":
-		return one(w.reached(e.Subject, func(n sim.CallName) string { return n.Verb + " " + n.Subject }), nil)
+		return one(w.reached(e.Subject, requestName), nil)
 	case "calls":
 		return one(w.reached(e.Subject, sim.CallName.String), nil)
-	case "troubles":
-		return one(count(w.tally.Troubles(e.Subject)), nil)
-	case "passes":
-		return one(count(w.tally.Passes(e.Subject)), nil)
 	case "slots":
 		n, err := w.service.Client().ZCount(ctx, keys.Slots(e.Subject), fmt.Sprint(time.Now().UnixMilli()), "+inf").Result()
 		return one(count(int(n)), err)
@@ -240,18 +235,11 @@ func (w *witness) observe(ctx context.Context, e *lang.Expect) ([]seen, error) {
 	}
 	var out []seen
 	for _, t := range e.Path.Targets {
-		subject := t.SceneID.String()
-		switch e.Path.Level {
-		case lang.LevelStage:
-			subject = t.String()
-		case lang.LevelBook:
-			subject = ports.Quote(t.Book)
-		}
-		value, err := w.metric(ctx, name, t)
+		value, err := w.metric(ctx, e.Metric.Name, t)
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, seen{subject, value})
+		out = append(out, seen{e.Path.Subject(t), value})
 	}
 	return out, nil
 }
@@ -260,11 +248,7 @@ func (w *witness) observe(ctx context.Context, e *lang.Expect) ([]seen, error) {
 func (w *witness) reached(glob string, spell func(sim.CallName) string) lang.Value {
 	n := 0
 	for call, times := range w.requests {
-		for call.N = 1; call.N <= times; call.N++ {
-			if sim.Glob(cmp.Or(glob, "*"), spell(call)) {
-				n++
-			}
-		}
+		n += matching(call, times, glob, spell)
 	}
 	return count(n)
 }
@@ -282,11 +266,13 @@ func (w *witness) posts(s ports.StageID) lang.Value {
 
 // metric reads a metric of one stage, scene or book, as the one of a world is read.
 func (w *witness) metric(ctx context.Context, name string, s ports.StageID) (lang.Value, error) {
-	if v, ok := w.told(name, s); ok {
+	if v, ok := counted(w.tally, name, s); ok {
 		return v, nil
 	}
 	db := w.service.Client()
 	switch name {
+	case "posts":
+		return w.posts(s), nil
 	case "journal":
 		return length(db.XLen(ctx, keys.Journal(s.SceneID)))
 	case "finales":
@@ -319,42 +305,6 @@ func (w *witness) metric(ctx context.Context, name string, s ports.StageID) (lan
 		return w.budget(ctx, s)
 	}
 	return w.stored(ctx, name, s)
-}
-
-// told is a metric that the engines' words are counted for.
-func (w *witness) told(name string, s ports.StageID) (v lang.Value, ok bool) {
-	c := w.tally.Of(s)
-	switch name {
-	case "attempts":
-		return count(c.Attempts), true
-	case "refusals":
-		return count(c.Refusals), true
-	case "sends":
-		return count(c.Sends), true
-	case "results":
-		return count(c.Results), true
-	case "finishes":
-		return count(c.Finishes), true
-	case "reason":
-		return word(orNone(c.Reason)), true
-	case "bucket":
-		return word(orNone(c.Bucket)), true
-	case "window":
-		return duration(c.Window), true
-	case "retryable":
-		return yesNo(c.Retryable), true
-	case "told":
-		return count(c.Told), true
-	case "repeats":
-		return count(c.Repeats), true
-	case "news":
-		return word(orNone(c.News)), true
-	case "completions":
-		return count(w.tally.Of(s.Of("")).Told), true
-	case "posts":
-		return w.posts(s), true
-	}
-	return lang.Value{}, false
 }
 
 // stored is a metric of what Redis has of a stage.
@@ -404,35 +354,14 @@ func (w *witness) jobs(s ports.StageID) (lang.Value, error) {
 	return count(total), nil
 }
 
-// budget is what is left of a retry budget, with what has come back since the last failure.
+// budget is what is left of a retry budget.
 func (w *witness) budget(ctx context.Context, s ports.StageID) (lang.Value, error) {
-	p := asset.ProfileOf(s.Stage)
 	hash, err := w.service.Client().HGetAll(ctx, keys.Budget(s)).Result()
-	if err != nil {
-		return lang.Value{}, err
-	}
-	v := lang.Value{Kind: lang.KindCount, Count: int64(p.RetryBudget), Word: "full"}
-	if hash["tokens"] == "" {
-		return v, nil
-	}
-	tokens, _ := strconv.ParseInt(hash["tokens"], 10, 64) // what is no number is 0, as in a script
-	at, _ := strconv.ParseInt(hash["at"], 10, 64)
-	back := (time.Now().UnixMilli() - at) / p.RefillEvery.Milliseconds()
-	if tokens += max(0, back); tokens < v.Count {
-		v = lang.Value{Kind: lang.KindCount, Count: tokens}
-	}
-	return v, nil
+	return budget(wire.Budget(hash, asset.ProfileOf(s.Stage), time.Now())), err
 }
 
 // circuit is the state of the breaker of a stage type.
 func (w *witness) circuit(ctx context.Context, stage string) (lang.Value, error) {
-	b, err := w.service.Client().HGetAll(ctx, keys.Breaker(stage)).Result()
-	opened, _ := strconv.ParseInt(b["opened_at"], 10, 64) // 0: it is closed
-	switch {
-	case b["hold"] == "open", opened > 0 && time.Now().UnixMilli() < opened+asset.ProfileOf(stage).Breaker.CoolDown.Milliseconds():
-		return word("open"), err
-	case opened > 0:
-		return word("half_open"), err
-	}
-	return word("closed"), err
+	hash, err := w.service.Client().HGetAll(ctx, keys.Breaker(stage)).Result()
+	return word(wire.Circuit(hash, asset.ProfileOf(stage), time.Now())), err
 }

@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -17,6 +18,11 @@ import (
 type seen struct {
 	subject string
 	value   lang.Value
+}
+
+// line says it as `show` does.
+func (o seen) line(metric string) string {
+	return strings.TrimSpace(metric+" "+o.subject) + " = " + o.value.String()
 }
 
 // expect checks a metric here, or waits for it to hold.
@@ -56,60 +62,85 @@ func (r *run) about(subject string) []sim.Event {
 
 // observe reads a metric of every subject.
 func (r *run) observe(e *lang.Expect) []seen {
-	name := e.Metric.Name
-	if field, ok := strings.CutPrefix(name, "tick."); ok {
-		return []seen{{e.Subject, count(tickField(r.w.Recorder.Tick(e.Subject), field))}}
+	one := func(v lang.Value) []seen { return []seen{{e.Subject, v}} }
+	if v, ok := summed(r.w.Recorder.Tally, e); ok {
+		return one(v)
 	}
-	switch name {
+	switch e.Metric.Name {
 	case "requests":
-		return []seen{{e.Subject, count(r.calls(func(n sim.CallName) string { return n.Verb + " " + n.Subject }, "hub", e.Subject))}}
+		return one(count(r.calls(requestName, "hub", e.Subject)))
 	case "calls":
-		return []seen{{e.Subject, count(r.calls(func(n sim.CallName) string { return n.String() }, "", e.Subject))}}
-	case "troubles":
-		return []seen{{e.Subject, count(r.w.Recorder.Troubles(e.Subject))}}
+		return one(count(r.calls(sim.CallName.String, "", e.Subject)))
 	case "counter":
-		return []seen{{e.Subject, count(r.w.Counter(e.Subject))}}
+		return one(count(r.w.Counter(e.Subject)))
 	case "circuit":
-		return []seen{{e.Subject, word(r.w.Circuit(e.Subject))}}
-	case "passes":
-		return []seen{{e.Subject, count(r.w.Recorder.Passes(e.Subject))}}
+		return one(word(r.w.Circuit(e.Subject)))
 	case "slots":
-		return []seen{{e.Subject, count(r.w.SlotsUsed(e.Subject))}}
+		return one(count(r.w.SlotsUsed(e.Subject)))
 	}
 	var out []seen
 	for _, t := range e.Path.Targets {
-		subject := t.SceneID.String()
-		switch e.Path.Level {
-		case lang.LevelStage:
-			subject = t.String()
-		case lang.LevelBook:
-			subject = ports.Quote(t.Book)
-		}
-		out = append(out, seen{subject, r.metric(name, t)})
+		out = append(out, seen{e.Path.Subject(t), r.metric(e.Metric.Name, t)})
 	}
 	return out
 }
 
-// metric reads a metric of one stage or scene.
-func (r *run) metric(name string, s ports.StageID) lang.Value {
-	c := r.w.Recorder.Of(s)
+// summed is a metric of no stage that is counted by what engines tell.
+func summed(t *wire.Tally, e *lang.Expect) (v lang.Value, ok bool) {
+	if field, ok := strings.CutPrefix(e.Metric.Name, "tick."); ok {
+		return count(tickField(t.Tick(e.Subject), field)), true
+	}
+	switch e.Metric.Name {
+	case "troubles":
+		return count(t.Troubles(e.Subject)), true
+	case "passes":
+		return count(t.Passes(e.Subject)), true
+	}
+	return lang.Value{}, false
+}
+
+// counted is a metric of a stage or scene that is counted by what engines tell.
+func counted(t *wire.Tally, name string, s ports.StageID) (v lang.Value, ok bool) {
+	c := t.Of(s)
 	switch name {
 	case "attempts":
-		return count(c.Attempts)
+		v = count(c.Attempts)
 	case "refusals":
-		return count(c.Refusals)
+		v = count(c.Refusals)
 	case "sends":
-		return count(c.Sends)
+		v = count(c.Sends)
 	case "results":
-		return count(c.Results)
+		v = count(c.Results)
+	case "finishes":
+		v = count(c.Finishes)
+	case "reason":
+		v = word(orNone(c.Reason))
+	case "bucket":
+		v = word(orNone(c.Bucket))
+	case "window":
+		v = duration(c.Window)
+	case "retryable":
+		v = yesNo(c.Retryable)
 	case "told":
-		return count(c.Told)
+		v = count(c.Told)
 	case "repeats":
-		return count(c.Repeats)
+		v = count(c.Repeats)
 	case "news":
-		return word(orNone(c.News))
+		v = word(orNone(c.News))
 	case "completions":
-		return count(r.w.Recorder.Of(s.Of("")).Told)
+		v = count(t.Of(s.Of("")).Told)
+	default:
+		return v, false
+	}
+	return v, true
+}
+
+// metric reads a metric of one stage or scene.
+func (r *run) metric(name string, s ports.StageID) lang.Value {
+	if v, ok := counted(r.w.Recorder.Tally, name, s); ok {
+		return v
+	}
+	switch name {
 	case "placeholder":
 		return yesNo(r.w.Placeholder(s))
 	case "timed":
@@ -118,8 +149,6 @@ func (r *run) metric(name string, s ports.StageID) lang.Value {
 		return count(r.w.Progress(s.SceneID))
 	case "undelivered":
 		return count(r.w.Undelivered(s.SceneID))
-	case "finishes":
-		return count(c.Finishes)
 	case "posts":
 		return count(r.w.Hub.Counts(s).Posts)
 	case "jobs":
@@ -132,14 +161,6 @@ func (r *run) metric(name string, s ports.StageID) lang.Value {
 		return count(r.w.JournalLen(s.SceneID))
 	case "state":
 		return word(string(r.w.State(s)))
-	case "reason":
-		return word(orNone(c.Reason))
-	case "bucket":
-		return word(orNone(c.Bucket))
-	case "window":
-		return duration(c.Window)
-	case "retryable":
-		return yesNo(c.Retryable)
 	case "age":
 		return duration(r.w.DeferralAge(s))
 	case "deferred":
@@ -153,35 +174,32 @@ func (r *run) metric(name string, s ports.StageID) lang.Value {
 	case "generation":
 		return count(int(r.w.Generation(s)))
 	case "budget":
-		tokens, full := r.w.Budget(s)
-		v := count(tokens)
-		if full {
-			v.Word = "full"
-		}
-		return v
+		return budget(r.w.Budget(s))
 	}
 	panic("scenarios: the metric " + name + " is registered and not read; add it to metric")
 }
 
 // calls counts calls whose spelling matches a glob.
-func (r *run) calls(spell func(sim.CallName) string, service, glob string) int {
-	if glob == "" {
-		glob = "*"
-	}
-	total := 0
+func (r *run) calls(spell func(sim.CallName) string, service, glob string) (total int) {
 	for _, c := range r.w.Sim.Calls() {
-		if service != "" && c.Service != service {
-			continue
-		}
-		n := c.N
-		for i := 1; i <= n; i++ {
-			c.N = i
-			if sim.Glob(glob, spell(c)) {
-				total++
-			}
+		if service == "" || c.Service == service {
+			total += matching(c, c.N, glob, spell)
 		}
 	}
 	return total
+}
+
+// requestName spells a call to the hub as what was asked of it.
+func requestName(c sim.CallName) string { return c.Verb + " " + c.Subject }
+
+// matching counts the calls of a name, the first to the last, whose spelling matches a glob.
+func matching(c sim.CallName, last int, glob string, spell func(sim.CallName) string) (n int) {
+	for c.N = 1; c.N <= last; c.N++ {
+		if sim.Glob(cmp.Or(glob, "*"), spell(c)) {
+			n++
+		}
+	}
+	return n
 }
 
 func tickField(s ports.Summary, field string) int {
@@ -196,6 +214,14 @@ func duration(d time.Duration) lang.Value {
 }
 func yesNo(b bool) lang.Value { return lang.Value{Kind: lang.KindYesNo, Yes: b} }
 
+func budget(tokens int, full bool) lang.Value {
+	v := count(tokens)
+	if full {
+		v.Word = "full"
+	}
+	return v
+}
+
 func orNone(s string) string {
 	if s == "" {
 		return "none"
@@ -209,7 +235,7 @@ func (r *run) show(s *lang.Step) {
 	switch {
 	case s.Expect != nil:
 		for _, o := range r.observe(s.Expect) {
-			lines = append(lines, strings.TrimSpace(s.Expect.Metric.Name+" "+o.subject)+" = "+o.value.String())
+			lines = append(lines, o.line(s.Expect.Metric.Name))
 		}
 	case s.Args.Text("what") == "trace":
 		trace := r.w.Sim.Trace()

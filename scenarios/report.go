@@ -19,6 +19,17 @@ type summary struct {
 	runs           int
 }
 
+// status is the exit status of a sweep.
+func (s summary) status() int {
+	switch {
+	case s.broken:
+		return ExitHarness
+	case s.failed > 0:
+		return ExitFailed
+	}
+	return ExitPassed
+}
+
 // reporter prints results in one of the formats of `sim run`.
 type reporter interface {
 	scenario(file, name string, runs []*Result)

@@ -74,13 +74,7 @@ func Sweep(programs []*lang.Program, o Options) int {
 	dog.stop()
 	sum.wall = time.Since(began)
 	rep.end(sum)
-	switch {
-	case sum.broken:
-		return ExitHarness
-	case sum.failed > 0:
-		return ExitFailed
-	}
-	return ExitPassed
+	return sum.status()
 }
 
 // job is one run to do.

@@ -52,6 +52,17 @@ type Path struct {
 	Targets []ports.StageID
 }
 
+// Subject spells a target at the level of the path.
+func (p *Path) Subject(t ports.StageID) string {
+	switch p.Level {
+	case LevelStage:
+		return t.String()
+	case LevelBook:
+		return ports.Quote(t.Book)
+	}
+	return t.SceneID.String()
+}
+
 // scope is what the statements above have declared.
 type scope struct {
 	books   []Book

@@ -205,16 +205,37 @@ func (w *World) preset(scene ports.Scene, stage string, b Book) {
 func (w *World) Lose(s ports.StageID, units []string) {
 	w.disturbed[s.SceneID] = w.Sim.Elapsed()
 	scene, _ := w.Content.Get(s.SceneID)
+	for _, path := range LostFiles(scene, s.Stage, units, w.pictures(s.SceneID)) {
+		w.Artifacts.Remove(path)
+	}
+}
+
+// LostFiles are the files that go if a stage loses those of some units, or, without any, all
+// and that of the scene. picture says where the picture of a unit is.
+func LostFiles(scene ports.Scene, kind string, units []string, picture func(unit string) string) (paths []string) {
 	if len(units) == 0 {
-		w.Artifacts.Remove(keys.ScenePath(s.SceneID, s.Stage))
-		units = Parts(scene, s.Stage)
+		paths, units = append(paths, keys.ScenePath(scene.SceneID, kind)), Parts(scene, kind)
 	}
 	for _, part := range units {
-		w.Artifacts.Remove(keys.ArtifactPath(s.SceneID, s.Stage, part))
-		if s.Stage == asset.Image {
-			w.Artifacts.Remove(w.picturePath(s.SceneID, part))
+		paths = append(paths, keys.ArtifactPath(scene.SceneID, kind, part))
+		if kind == asset.Image {
+			paths = append(paths, picture(part))
 		}
 	}
+	return paths
+}
+
+// Files are the files that a stage leaves: that of the scene, and those of its units.
+func Files(scene ports.Scene, kind string, picture func(unit string) string) []string {
+	paths := []string{keys.ScenePath(scene.SceneID, kind)}
+	for _, part := range Parts(scene, kind) {
+		if kind == asset.Image {
+			paths = append(paths, picture(part))
+			continue
+		}
+		paths = append(paths, keys.ArtifactPath(scene.SceneID, kind, part))
+	}
+	return paths
 }
 
 // pathName is what a path of the artifact tree is about, as jobs are named. The versions of
@@ -237,18 +258,16 @@ func (w *World) picturePath(s ports.SceneID, unit string) string {
 	return keys.ArtifactPath(s, asset.Image, unit)
 }
 
+// pictures is picturePath for the units of a scene.
+func (w *World) pictures(s ports.SceneID) func(unit string) string {
+	return func(unit string) string { return w.picturePath(s, unit) }
+}
+
 // WholeArtifacts counts the whole files of a stage: of its units, and of the scene. A
 // placeholder is none.
 func (w *World) WholeArtifacts(s ports.StageID) int {
 	scene, _ := w.Content.Get(s.SceneID)
-	paths := []string{keys.ScenePath(s.SceneID, s.Stage)}
-	for _, part := range Parts(scene, s.Stage) {
-		if s.Stage == asset.Image {
-			paths = append(paths, w.picturePath(s.SceneID, part))
-			continue
-		}
-		paths = append(paths, keys.ArtifactPath(s.SceneID, s.Stage, part))
-	}
+	paths := Files(scene, s.Stage, w.pictures(s.SceneID))
 	return len(slices.DeleteFunc(paths, func(path string) bool {
 		a, _ := w.Artifacts.Get(path)
 		return a.Size == 0 || a.Placeholder

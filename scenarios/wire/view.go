@@ -128,10 +128,14 @@ func (w *World) SlotsUsed(stage string) int {
 
 // Circuit is the state of the breaker of a stage.
 func (w *World) Circuit(stage string) string {
-	b := w.Redis.Peek().HGetAll(keys.Breaker(stage))
-	opened := number(b["opened_at"])
+	return Circuit(w.Redis.Peek().HGetAll(keys.Breaker(stage)), w.profile(stage), w.Sim.Now())
+}
+
+// Circuit is the state of a breaker, as Redis has it: closed, open or half_open.
+func Circuit(breaker map[string]string, p asset.Profile, now time.Time) string {
+	opened := number(breaker["opened_at"])
 	switch {
-	case b["hold"] == "open", opened > 0 && w.nowMs() < opened+w.profile(stage).Breaker.CoolDown.Milliseconds():
+	case breaker["hold"] == "open", opened > 0 && now.UnixMilli() < opened+p.Breaker.CoolDown.Milliseconds():
 		return "open"
 	case opened > 0:
 		return "half_open"
@@ -139,16 +143,19 @@ func (w *World) Circuit(stage string) string {
 	return "closed"
 }
 
-// Budget is what is left of the retry budget of a stage, with what has come back
-// since the last failure.
+// Budget is what is left of the retry budget of a stage.
 func (w *World) Budget(s ports.StageID) (tokens int, full bool) {
-	p := w.profile(s.Stage)
-	hash := w.Redis.Peek().HGetAll(keys.Budget(s))
-	if hash["tokens"] == "" {
+	return Budget(w.Redis.Peek().HGetAll(keys.Budget(s)), w.profile(s.Stage), w.Sim.Now())
+}
+
+// Budget is what is left of a retry budget, as Redis has it, with what has come back since
+// the last failure.
+func Budget(budget map[string]string, p asset.Profile, now time.Time) (tokens int, full bool) {
+	if budget["tokens"] == "" {
 		return p.RetryBudget, true
 	}
-	back := (w.nowMs() - number(hash["at"])) / p.RefillEvery.Milliseconds()
-	tokens = min(p.RetryBudget, int(number(hash["tokens"])+max(0, back)))
+	back := (now.UnixMilli() - number(budget["at"])) / p.RefillEvery.Milliseconds()
+	tokens = min(p.RetryBudget, int(number(budget["tokens"])+max(0, back)))
 	return tokens, tokens == p.RetryBudget
 }
 
