@@ -221,17 +221,12 @@ func (d *Dispatcher) lose(ctx context.Context, l *live, claimed bool) {
 }
 
 // Adopt takes over a dispatch that nobody has renewed for 90 s (design 5.4.9). It
-// returns false if it was fresh, finished, or could not be taken. The holder that it
-// gets is new, so that a process which slept through that time, and finds its own
-// dispatch, does not look after it twice: the old tasks learn that they lost it.
+// returns false if it was fresh or finished.
 func (d *Dispatcher) Adopt(ctx context.Context, v store.StageView) (adopted bool, err error) {
-	holder := d.Runtime.Token()
-	a, err := d.Store.Adopt(ctx, v.Stage, v.Dispatch, holder)
-	if err != nil || a.Verdict != store.OK {
+	l, err := d.take(ctx, v)
+	if l == nil {
 		return false, err
 	}
-	l := &live{stage: v.Stage, dispatch: v.Dispatch, generation: a.Generation, fence: a.Fence, version: a.Version,
-		floor: v.Floor, mark: a.Mark, holder: holder, started: d.Runtime.Now()}
 	d.Runtime.Go(ctx, "watch", func(ctx context.Context) {
 		if d.resume(ctx, l) {
 			d.watch(ctx, l)
@@ -244,15 +239,26 @@ func (d *Dispatcher) Adopt(ctx context.Context, v store.StageView) (adopted bool
 // ends it as lost. Whether a worker had claimed one of its jobs nobody can tell, so
 // neither budget nor breaker is charged.
 func (d *Dispatcher) Lose(ctx context.Context, v store.StageView) (lost bool, err error) {
+	l, err := d.take(ctx, v)
+	if l == nil {
+		return false, err
+	}
+	d.lose(ctx, l, false)
+	return l.ended.Load(), nil
+}
+
+// take makes a dispatch that nobody renews one's own; nil if it was fresh or finished, or if
+// that could not be done. The holder that it gets is new, so that a process which slept
+// through that time, and finds its own dispatch, does not look after it twice: the old tasks
+// learn that they lost it.
+func (d *Dispatcher) take(ctx context.Context, v store.StageView) (*live, error) {
 	holder := d.Runtime.Token()
 	a, err := d.Store.Adopt(ctx, v.Stage, v.Dispatch, holder)
 	if err != nil || a.Verdict != store.OK {
-		return false, err
+		return nil, err
 	}
-	l := &live{stage: v.Stage, dispatch: v.Dispatch, generation: a.Generation, fence: a.Fence, version: a.Version,
-		floor: v.Floor, mark: a.Mark, holder: holder, started: d.Runtime.Now()}
-	d.lose(ctx, l, false)
-	return l.ended.Load(), nil
+	return &live{stage: v.Stage, dispatch: v.Dispatch, generation: a.Generation, fence: a.Fence, version: a.Version,
+		floor: v.Floor, mark: a.Mark, holder: holder, started: d.Runtime.Now()}, nil
 }
 
 // resume learns what an adopted dispatch was about, and renews it from then on.

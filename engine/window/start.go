@@ -58,8 +58,8 @@ type step struct {
 }
 
 // start starts the stages that the scope wants of a scene, and are enabled; it returns their
-// names. done says that nothing is to be waited for. Its files are asked before anything is written, so that a
-// scene of which they cannot be read is left as it is.
+// names. done says that nothing is to be waited for. Its files are asked before anything is
+// written, so that a scene of which they cannot be read is left as it is.
 func (l *look) start(ctx context.Context, scope store.Scope, id ports.SceneID, view store.SceneView) (stages []string, done bool, err error) {
 	scene, err := l.d.Content.Scene(ctx, id)
 	if errors.Is(err, ports.ErrNoScene) {
