@@ -1,9 +1,8 @@
 package httpconsumer
 
 import (
-	"bytes"
+	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +11,7 @@ import (
 	"time"
 
 	"github.com/animastor/orchestra/ports"
+	"github.com/animastor/orchestra/ports/internal/once"
 )
 
 // answerBytesMax is how much of an answer is read, so that its connection can be used again.
@@ -29,8 +29,7 @@ type Options struct {
 type Consumer struct {
 	rt      ports.Runtime
 	url     string
-	key     string
-	http    http.Client
+	once    *once.Client
 	timeout time.Duration
 }
 
@@ -42,19 +41,7 @@ func New(rt ports.Runtime, o Options) *Consumer {
 	if u, err := url.Parse(o.URL); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
 		panic("httpconsumer: the URL is not absolute: write http://host:port/path")
 	}
-	c := &Consumer{rt: rt, url: o.URL, key: o.APIKey, timeout: o.Timeout}
-	if o.Client != nil {
-		c.http = *o.Client
-	}
-	if c.http.Timeout != 0 {
-		panic("httpconsumer: set Options.Timeout, not http.Client.Timeout")
-	}
-	if c.timeout == 0 {
-		c.timeout = 10 * time.Second
-	}
-	// A redirect followed would be a second request.
-	c.http.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	return c
+	return &Consumer{rt: rt, url: o.URL, once: once.New("httpconsumer", o.Client, o.APIKey), timeout: cmp.Or(o.Timeout, 10*time.Second)}
 }
 
 // Refused says that the host answered, and did not take the event.
@@ -73,26 +60,14 @@ func (c *Consumer) Consume(ctx context.Context, e ports.ResultEvent) error {
 }
 
 func (c *Consumer) post(ctx context.Context, e ports.ResultEvent) error {
-	body, err := json.Marshal(tell(e))
-	if err != nil {
-		return err
-	}
 	ctx, cancel := c.rt.WithTimeout(ctx, c.timeout)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.url, bytes.NewReader(body))
+	req, err := c.once.Request(ctx, http.MethodPost, c.url, tell(e))
 	if err != nil {
-		return errors.New("the URL cannot be used")
+		return errors.New("the URL cannot be used") // the error quotes it
 	}
-	req.GetBody = nil // net/http would send the request again on a second connection
-	req.Header.Set("Content-Type", "application/json")
-	if c.key != "" {
-		req.Header.Set("X-Api-Key", c.key)
-	}
-	resp, err := c.http.Do(req)
+	resp, err := c.once.Send(req)
 	if err != nil {
-		if wrapped := (*url.Error)(nil); errors.As(err, &wrapped) {
-			err = wrapped.Err // it quotes the URL
-		}
 		return err
 	}
 	_, _ = io.CopyN(io.Discard, resp.Body, answerBytesMax) // the status says it all

@@ -1,6 +1,7 @@
 package httphub
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"github.com/animastor/orchestra/ports"
+	"github.com/animastor/orchestra/ports/internal/once"
 )
 
 // Options are the settings of a Client.
@@ -24,8 +26,7 @@ type Options struct {
 type Client struct {
 	rt      ports.Runtime
 	base    string
-	key     string
-	http    http.Client
+	once    *once.Client
 	timeout time.Duration
 }
 
@@ -37,19 +38,7 @@ func New(rt ports.Runtime, o Options) *Client {
 	if u, err := url.Parse(o.BaseURL); err != nil || u.Scheme == "" || u.Host == "" {
 		panic(fmt.Sprintf("httphub: base URL %q is not absolute: write http://host:port", o.BaseURL))
 	}
-	c := &Client{rt: rt, base: strings.TrimRight(o.BaseURL, "/"), key: o.APIKey, timeout: o.Timeout}
-	if o.Client != nil {
-		c.http = *o.Client
-	}
-	if c.http.Timeout != 0 {
-		panic("httphub: set Options.Timeout, not http.Client.Timeout")
-	}
-	if c.timeout == 0 {
-		c.timeout = 10 * time.Second
-	}
-	// A redirect followed would be a second request.
-	c.http.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	return c
+	return &Client{rt: rt, base: strings.TrimRight(o.BaseURL, "/"), once: once.New("httphub", o.Client, o.APIKey), timeout: cmp.Or(o.Timeout, 10*time.Second)}
 }
 
 // Post implements ports.Hub.

@@ -1,14 +1,12 @@
 package httphub
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
-	"net/url"
 	"syscall"
 
 	"github.com/animastor/orchestra/ports"
@@ -44,11 +42,11 @@ func (r request) about(asked, answered string) error {
 func (c *Client) do(ctx context.Context, r request, out any) error {
 	ctx, cancel := c.rt.WithTimeout(ctx, c.timeout)
 	defer cancel()
-	req, err := c.build(ctx, r)
+	req, err := c.once.Request(ctx, r.method, c.base+r.path, r.body)
 	if err != nil {
 		return r.failed(err)
 	}
-	resp, err := c.http.Do(req)
+	resp, err := c.once.Send(req)
 	if err != nil {
 		return r.unanswered(err)
 	}
@@ -73,35 +71,9 @@ func (c *Client) do(ctx context.Context, r request, out any) error {
 	return nil
 }
 
-func (c *Client) build(ctx context.Context, r request) (*http.Request, error) {
-	var body io.Reader
-	if r.body != nil {
-		b, err := json.Marshal(r.body)
-		if err != nil {
-			return nil, err
-		}
-		body = bytes.NewReader(b)
-	}
-	req, err := http.NewRequestWithContext(ctx, r.method, c.base+r.path, body)
-	if err != nil {
-		return nil, err
-	}
-	req.GetBody = nil // net/http would send the request again on a second connection
-	if body != nil {
-		req.Header.Set("Content-Type", "application/json")
-	}
-	if c.key != "" {
-		req.Header.Set("X-Api-Key", c.key)
-	}
-	return req, nil
-}
-
 // unanswered is a request without an answer. Only a refused connection proves
 // that nothing was done.
 func (r request) unanswered(err error) error {
-	if wrapped := (*url.Error)(nil); errors.As(err, &wrapped) {
-		err = wrapped.Err // method and URL say less than op
-	}
 	if errors.Is(err, syscall.ECONNREFUSED) {
 		return r.failed(&ports.Rejected{})
 	}
