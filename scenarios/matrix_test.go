@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/animastor/orchestra/fakes/redis"
+	"github.com/animastor/orchestra/internal/race"
 	"github.com/animastor/orchestra/ports"
 	"github.com/animastor/orchestra/scenarios"
 	"github.com/animastor/orchestra/scenarios/lang"
@@ -63,16 +64,12 @@ type point struct {
 
 // The calls of a name at which a process is stopped, the first ones of a life; the
 // matrix of crashes takes more of them with -matrix.calls=100.
-var callsOfAName = flag.Int("matrix.calls", 3, "stop a process at so many calls of each name")
+var callsOfAName = flag.Int("matrix.calls", 2, "stop a process at so many calls of each name")
 
 // A process that crashes at any call of a dispatch's life, before it or after it, and
 // starts again 20 s later, leaves a world in which everything holds and all is done.
 func TestCrashAtEveryCall(t *testing.T) {
-	calls, atLeast := *callsOfAName, 500
-	if scenarios.RaceDetector {
-		calls, atLeast = 1, 200 // see scenarios.Run
-	}
-	matrix(t, calls, atLeast, crash)
+	matrix(t, *callsOfAName, 500, crash)
 }
 
 func crash(l life, p point, when string) string {
@@ -107,6 +104,10 @@ func TestCrashesFindWhatIsNotTakenOver(t *testing.T) {
 
 // matrix stops the victim of each life at the first calls of each name, before and after.
 func matrix(t *testing.T, calls, atLeast int, stop func(l life, p point, when string) string) {
+	lives := lives
+	if race.Enabled {
+		lives, calls, atLeast = lives[:1], 1, 30
+	}
 	var points atomic.Int64
 	names := map[string]bool{}
 	t.Run("lives", func(t *testing.T) {

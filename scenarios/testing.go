@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/animastor/orchestra/internal/race"
 	"github.com/animastor/orchestra/scenarios/lang"
 )
 
@@ -26,7 +27,7 @@ func Run(t *testing.T, fsys fs.FS, pattern string) {
 				t.Fatal(err)
 			}
 			seeds := p.Seeds
-			if raceDetector {
+			if race.Enabled {
 				seeds = seeds[:1]
 			}
 			for _, seed := range seeds {

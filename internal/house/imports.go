@@ -23,7 +23,7 @@ var layers = []layer{
 	{dir: "cmd/sim", may: []string{"scenarios", "properties/worlds", "internal/live"}},
 	{dir: "cmd/orchestra", may: []string{"engine", "ports", "fakes", "sim"}},
 	{dir: "properties/worlds", may: []string{"scenarios"}},
-	{dir: "scenarios", may: []string{"properties", "engine", "fakes", "ports", "sim"}},
+	{dir: "scenarios", may: []string{"properties", "engine", "fakes", "ports", "sim", "internal/race"}},
 	{dir: "properties", may: []string{"fakes", "sim", "ports", "engine/keys", "engine/asset", "engine/outcome"}},
 	{dir: "fakes", may: []string{"ports", "sim"}},
 	{dir: "engine", may: []string{"ports"}, banned: append([]string{"math/rand", "math/rand/v2", "net"}, world...)},

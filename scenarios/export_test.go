@@ -1,4 +1,0 @@
-package scenarios
-
-// RaceDetector is raceDetector, for the tests outside.
-const RaceDetector = raceDetector
