@@ -171,11 +171,11 @@ func (s *Stack) liveJobs(dispatch string) (list []string, err error) {
 }
 
 // Files are the files of the artifact tree, descriptions included, each with a digest. What a
-// killed writer has left half-written under another name (`.upload-…`) is none: nothing reads it.
+// killed writer has left half-written under another name (`….upload`) is none: nothing reads it.
 func (s *Stack) Files() (map[string]string, error) {
 	files := map[string]string{}
 	return files, filepath.WalkDir(s.Tree(), func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() || strings.HasPrefix(entry.Name(), ".upload-") {
+		if err != nil || entry.IsDir() || strings.HasSuffix(entry.Name(), ".upload") {
 			return err
 		}
 		text, err := os.ReadFile(path)

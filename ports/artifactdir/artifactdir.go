@@ -16,7 +16,8 @@
 // Invariants:
 //   - The tree is what holds `.orchestra-tree`, which is also its lock (flock). A directory
 //     without it, such as one that is not mounted, proves nothing: Unknown, and an error.
-//   - A whole file is there or it is not; a crash leaves no half of one in its place.
+//   - A whole file is there or it is not; a crash leaves no half of one in its place. What it
+//     leaves beside it, an hour later the next upload to the directory removes.
 //   - A merge never takes the place of a file of a higher generation, nor silence that of
 //     any file, nor of one that cannot be read.
 //
@@ -42,8 +43,14 @@ import (
 // Marker is the file that makes a directory a tree.
 const Marker = ".orchestra-tree"
 
-// descriptionSuffix ends no path of the tree: those end in the extension of a medium.
-const descriptionSuffix = ".json"
+// These end no path of the tree: those end in the extension of a medium.
+const (
+	descriptionSuffix = ".json"
+	uploadSuffix      = ".upload" // of a file while it is being written
+)
+
+// staleAfter is for how long a writer has written nothing if it has died.
+const staleAfter = time.Hour
 
 // Tree is a directory of artifacts. It is safe for concurrent use, by several processes of
 // one machine, too.
@@ -118,7 +125,7 @@ func (t *Tree) locked(how int, do func() error) error {
 // file is where a path of the tree lies. Paths are built by engine/keys; what would leave
 // the tree is a mistake.
 func (t *Tree) file(path string) (string, error) {
-	if !filepath.IsLocal(path) || path == Marker || strings.HasSuffix(path, descriptionSuffix) {
+	if !filepath.IsLocal(path) || path == Marker || strings.HasSuffix(path, descriptionSuffix) || strings.HasSuffix(path, uploadSuffix) {
 		return "", fmt.Errorf("artifactdir: %q is no path of an artifact", path)
 	}
 	return filepath.Join(t.root, filepath.FromSlash(path)), nil
@@ -189,6 +196,7 @@ func (t *Tree) put(ctx context.Context, a ports.Artifact, write func(io.Writer) 
 	if err != nil {
 		return fmt.Errorf("put %s: %w", a.Path, err)
 	}
+	sweep(filepath.Dir(file), time.Now().Add(-staleAfter))
 	content, err := written(file, write)
 	if err == nil {
 		defer func() { _ = os.Remove(content) }() // it is gone if all went well
@@ -224,7 +232,7 @@ func replace(path, file, content, about string, may func(ports.Artifact, ports.P
 
 // written makes a whole file beside another, and returns its name.
 func written(beside string, write func(io.Writer) error) (string, error) {
-	f, err := os.CreateTemp(filepath.Dir(beside), ".upload-*")
+	f, err := os.CreateTemp(filepath.Dir(beside), "*"+uploadSuffix)
 	if err != nil {
 		return "", err
 	}
@@ -237,4 +245,15 @@ func written(beside string, write func(io.Writer) error) (string, error) {
 		return "", err
 	}
 	return f.Name(), nil
+}
+
+// sweep removes from a directory what writers that died before then have left half-written.
+// What cannot be removed stays for the next one: nobody reads it.
+func sweep(dir string, then time.Time) {
+	entries, _ := os.ReadDir(dir)
+	for _, e := range entries {
+		if info, err := e.Info(); err == nil && strings.HasSuffix(e.Name(), uploadSuffix) && info.ModTime().Before(then) {
+			_ = os.Remove(filepath.Join(dir, e.Name()))
+		}
+	}
 }

@@ -51,6 +51,31 @@ func TestPutAndStat(t *testing.T) {
 	require.Len(t, files, 2, "a file, its description and nothing else")
 }
 
+// TestKilledWriter: what a writer has left half-written is removed an hour later, and
+// nothing else is.
+func TestKilledWriter(t *testing.T) {
+	tree, root := open(t)
+	put(t, tree, "b/.upload.png", 1, "an old file of a unit with an odd id")
+	for _, name := range []string{"1.upload", "2.upload", "old.txt"} {
+		require.NoError(t, os.WriteFile(filepath.Join(root, "b", name), nil, 0o644))
+	}
+	old := time.Now().Add(-2 * time.Hour)
+	for _, name := range []string{".upload.png", ".upload.png.json", "1.upload", "old.txt"} {
+		require.NoError(t, os.Chtimes(filepath.Join(root, "b", name), old, old))
+	}
+	put(t, tree, "b/u1.png", 1, "x")
+	entries, err := os.ReadDir(filepath.Join(root, "b"))
+	require.NoError(t, err)
+	var left []string
+	for _, e := range entries {
+		left = append(left, e.Name())
+	}
+	require.Equal(t, []string{".upload.png", ".upload.png.json", "2.upload", "old.txt", "u1.png", "u1.png.json"}, left)
+	_, presence, err := tree.Stat(ctx, "b/2.upload")
+	require.Error(t, err, "no path of an artifact")
+	require.Equal(t, ports.Unknown, presence)
+}
+
 // TestUnfinished: an empty file, or one without its description, is no proof.
 func TestUnfinished(t *testing.T) {
 	tree, root := open(t)
