@@ -61,8 +61,9 @@ type StartArgs struct {
 }
 
 // Start is Intent for a scope: OK, Started if the same order has started the stage before,
-// and Stale if the scope has an order later than those that the caller read, or is gone;
-// these two write nothing. So a stage is started once for an order, however many look.
+// and Stale if the scope has an order later than those that the caller read, or is gone, or
+// the scene does not stand where it did; these two write nothing. So a stage is started once
+// for an order, however many look, and never when its scene has left the window meanwhile.
 func (s *Store) Start(ctx context.Context, a StartArgs) (Verdict, IntentReply, error) {
 	return s.intent(ctx, a)
 }
@@ -104,7 +105,7 @@ func (s *Store) tryIntent(ctx context.Context, a StartArgs, live string) (reply,
 		},
 		string(a.Op), stage.Stage, live, keys.SceneMember(stage.SceneID), keys.BookSceneMember(stage.SceneID),
 		keys.BookStageMember(stage), flag(a.Force), line.String(),
-		a.Scope.ID, a.Scope.last, a.Scope.mark(a.Number), flag(a.Stands))
+		a.Scope.ID, a.Scope.last, a.Scope.place(stage.SceneID), a.Scope.mark(a.Number), flag(a.Stands))
 }
 
 // Retire takes a scene out of the active index if each of the stages is ready or failed,

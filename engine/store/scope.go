@@ -78,6 +78,14 @@ func (s Scope) mark(number int64) string {
 	return s.ID + ":" + strconv.FormatInt(number, 10)
 }
 
+// place is where a scene stands, as Redis has it; "" if the window has not reached it.
+func (s Scope) place(scene asset.SceneID) string {
+	if place, known := s.Places[scene]; known {
+		return place.String()
+	}
+	return ""
+}
+
 func (o Order) stops() bool { return o.Op == OpCancel || o.Op == OpDelete }
 
 // covers says whether the order is about a stage.

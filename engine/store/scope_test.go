@@ -146,9 +146,15 @@ func TestStart(t *testing.T) {
 	require.Equal(t, store.OK, verdict)
 	require.Equal(t, asset.Pending, in.State, "only one never asked for is ready by what stands")
 
-	require.NoError(t, w.Order(ctx, "b", store.Order{Op: store.OpRequest}, "new", 2))
+	moved, _, err := w.Slide(ctx, read(w), []asset.SceneID{scene}, func(asset.SceneID) store.Place { return store.Place{Number: 3, Phase: store.Past} })
+	require.NoError(t, err)
 	require.Empty(t, w.changes(func() {
 		verdict, _ := start(before, 4, false)
+		require.Equal(t, store.Stale, verdict, "the scene has left the window")
+	}))
+	require.NoError(t, w.Order(ctx, "b", store.Order{Op: store.OpRequest}, "new", 2))
+	require.Empty(t, w.changes(func() {
+		verdict, _ := start(moved, 4, false)
 		require.Equal(t, store.Stale, verdict, "a later order")
 	}))
 	after := read(w)

@@ -63,7 +63,7 @@ type step struct {
 func (l *look) start(ctx context.Context, scope store.Scope, id ports.SceneID, view store.SceneView) (stages []string, done bool, err error) {
 	scene, err := l.d.Content.Scene(ctx, id)
 	if errors.Is(err, ports.ErrNoScene) {
-		return nil, true, nil
+		return nil, true, l.unlisted(ctx, id)
 	}
 	if err != nil {
 		return nil, false, err
@@ -90,6 +90,18 @@ func (l *look) start(ctx context.Context, scope store.Scope, id ports.SceneID, v
 		done = done && asset.Done(state, true)
 	}
 	return stages, done, nil
+}
+
+// unlisted makes sure that a scene which the content does not have is not listed, either.
+func (l *look) unlisted(ctx context.Context, id ports.SceneID) error {
+	listed, err := l.d.Content.Scenes(ctx, id.Book, id.Chapter)
+	if err != nil {
+		return err
+	}
+	if slices.Contains(listed, id) {
+		return fmt.Errorf("%w: %s", ErrSceneDenied, id)
+	}
+	return nil
 }
 
 // stands asks the files of a stage of which Redis knows nothing: one that is finished takes

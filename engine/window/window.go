@@ -21,6 +21,10 @@ var ErrScopeLost = errors.New("scope_lost: what was asked for of the book is gon
 // asked for. It listed some then, so this is taken for unknown, and the scope stays open.
 var ErrBookEmpty = errors.New("book_empty: the content lists no scene of what was asked for; delete the book if that is so")
 
+// ErrSceneDenied is reported when the content lists a scene and says that it does not have
+// it. One of both is wrong, so nothing is known of the scene, and it stays where it is.
+var ErrSceneDenied = errors.New("scene_denied: the content lists a scene that it says it does not have")
+
 // Window leads scopes on, for one process.
 type Window struct {
 	d      *dispatch.Dispatcher

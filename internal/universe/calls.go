@@ -128,7 +128,8 @@ var operations = []store.IntentOp{store.OpRequest, store.OpRegenerate, store.OpR
 // scopeCalls are those that concern what is open of a book.
 func (u Universe) scopeCalls(t *rapid.T) []Call {
 	scene, book := u.Stage.SceneID, u.Stage.Book
-	open := store.ScopeOf(book, map[string]string{"id": OneOf(t, often("x", "y")...), "rev": OneOf(t, often("4", "5")...), "last": OneOf(t, often("3", "4")...)})
+	open := store.ScopeOf(book, map[string]string{"id": OneOf(t, often("x", "y")...), "rev": OneOf(t, often("4", "5")...), "last": OneOf(t, often("3", "4")...),
+		"scene:" + keys.BookSceneMember(scene): OneOf(t, often("3|claimed|", "1|past|image")...)})
 	order := store.Order{Chapter: OneOf(t, "", scene.Chapter), Stage: OneOf(t, "", asset.Image), Op: OneOf(t, operations...), Force: Evenly(t, 2) == 0}
 	place := store.Place{Number: generation(t), Phase: OneOf(t, store.Claimed, store.Entered, store.Past)}
 	start := store.StartArgs{Scope: open, Stage: u.asked(t), Op: OneOf(t, operations[:4]...), Number: int64(2 + Evenly(t, 2)), Stands: Evenly(t, 2) == 0}

@@ -19,9 +19,9 @@ func intentTwin(db *redis.DB, keys, args []string) (any, error) {
 
 	now := db.Now()
 	live, before, fence := get(db, state, stage+"dispatch"), get(db, state, stage+"state"), get(db, state, stage+"fence")
-	current, mark := intOr0(get(db, intent, "generation")), args[10]
+	current, mark := intOr0(get(db, intent, "generation")), args[11]
 	switch _, problem := intentOf(db, intent); {
-	case args[8] != "" && (get(db, keys[16], "id") != args[8] || get(db, keys[16], "last") != args[9]):
+	case args[8] != "" && (get(db, keys[16], "id") != args[8] || get(db, keys[16], "last") != args[9] || get(db, keys[16], "scene:"+bookScene) != args[10]):
 		return []string{"stale", ""}, nil
 	case args[8] != "" && get(db, intent, "scope") == mark:
 		return []string{"started", num(current), before, before, "", num(intOr0(fence))}, nil
@@ -32,7 +32,7 @@ func intentTwin(db *redis.DB, keys, args []string) (any, error) {
 	}
 	last := get(db, state, stage+"generation")
 	generation := num(max(current, intOr0(last)) + 1)
-	after := stateAfter(op, before, args[11] == "1")
+	after := stateAfter(op, before, args[12] == "1")
 	stops := op == "cancel" || op == "delete"
 	blocks := stage == "image." && stops && imageComes(db, state) && videoWaits(db, state)
 	blocked := stage == "video." && !stops && after != "ready" && imageWillNotCome(db, state)

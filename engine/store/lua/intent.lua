@@ -2,10 +2,10 @@
 -- cancel, delete) as a new generation, forgets every deferral, budget and backoff of the old
 -- one, and ends the live dispatch in the same step, to be purged. If another dispatch is live than the
 -- caller named, it says which, and writes nothing. A start for a scope happens once for its mark, and
--- only while the scope has no later order.
+-- only while the scope has no later order and the scene still stands where the caller read it.
 local intent, state, deferred, deferredOf, budget, activeScenes, scenesOf, cancel, outbox,
   lease, record, slots, jobs, marker, permits, purges, scope = unpack(KEYS)
-local op, stage, expected, scene, bookScene, bookStage, force, line, scopeID, order, mark, stands = unpack(ARGV)
+local op, stage, expected, scene, bookScene, bookStage, force, line, scopeID, order, place, mark, stands = unpack(ARGV)
 
 local wrong = corrupt('hash', 'hash', 'string', 'zset', 'hash', 'set', 'set', 'string', 'list',
   'string', 'hash', 'zset', 'hash', 'string', 'zset', 'zset', 'hash')
@@ -18,7 +18,7 @@ local live, before, last, fence = read(state, stage, 'dispatch', 'state', 'gener
 local current, started = read(intent, '', 'generation', 'scope')
 if scopeID ~= '' then
   local owner, lastOrder = read(scope, '', 'id', 'last')
-  if owner ~= scopeID or lastOrder ~= order then return {'stale', ''} end
+  if owner ~= scopeID or lastOrder ~= order or read(scope, 'scene:', bookScene) ~= place then return {'stale', ''} end
   if started == mark then return {'started', text(int(current) or 0), before, before, '', text(int(fence) or 0)} end
 end
 if live ~= expected then return {'retry', live} end
