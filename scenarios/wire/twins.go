@@ -65,6 +65,13 @@ func corrupt(db *redis.DB, keys []string, types ...string) error {
 	return nil
 }
 
+// unpack names the first of the keys or arguments, as unpack(KEYS) and unpack(ARGV) do.
+func unpack(values []string, names ...*string) {
+	for i, name := range names {
+		*name = values[i]
+	}
+}
+
 // get is `redis.call('HGET', key, field) or ”`.
 func get(db *redis.DB, key, field string) string {
 	value, _ := db.HGet(key, field)

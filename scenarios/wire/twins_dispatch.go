@@ -8,14 +8,18 @@ import (
 
 // beginTwin is begin.lua.
 func beginTwin(db *redis.DB, keys, args []string) (any, error) {
-	state, lease, record, jobs, slots := keys[0], keys[2], keys[3], keys[4], keys[5]
-	stage, dispatch, holder, expected, version, mark := args[0]+".", args[1], args[2], args[3], args[4], args[5]
-	ttl, line := intOr0(args[6]), args[8]
+	const firstJob = 12
+	var state, intent, lease, record, jobs, slots, deferred, cancel, outbox, breaker, permits string
+	unpack(keys, &state, &intent, &lease, &record, &jobs, &slots, &deferred, &cancel, &outbox, &breaker, &permits)
+	var stage, dispatch, holder, expected, version, mark, ttlMs, limit, line, coolDown, probes, permitMs string
+	unpack(args, &stage, &dispatch, &holder, &expected, &version, &mark, &ttlMs, &limit, &line, &coolDown, &probes, &permitMs)
 	if err := corrupt(db, keys, "hash", "hash", "string", "hash", "hash", "zset", "string", "string", "list", "hash", "zset"); err != nil {
 		return nil, err
 	}
 
 	now := db.Now()
+	stage += "."
+	ttl, permit := intOr0(ttlMs), intOr0(permitMs)
 	fence := intOr0(get(db, state, stage+"fence"))
 	if get(db, state, stage+"dispatch") == dispatch {
 		return []string{"ok", get(db, state, stage+"generation"), num(fence), "", "0"}, nil
@@ -30,31 +34,34 @@ func beginTwin(db *redis.DB, keys, args []string) (any, error) {
 	db.ZAdd(slots, float64(now+ttl), dispatch)
 	db.ZRemUpTo(slots, float64(now))
 	probe := ""
-	if openedAt, _ := circuitOf(db, keys[9]); openedAt > 0 {
+	if openedAt, _ := circuitOf(db, breaker); openedAt > 0 {
 		probe = "half_open"
-		db.ZAdd(keys[10], float64(now+intOr0(args[11])), dispatch)
-		db.ZRemUpTo(keys[10], float64(now))
-		db.PExpire(keys[10], intOr0(args[11]))
+		db.ZAdd(permits, float64(now+permit), dispatch)
+		db.ZRemUpTo(permits, float64(now))
+		db.PExpire(permits, permit)
 	}
-	db.Del(keys[6])
+	db.Del(deferred)
 	db.HSet(record, "dispatch_id", dispatch, "generation", expected, "fence", fenced, "version", version,
 		"mark", mark, "holder", holder, "started_at", at)
 	db.PExpire(record, ttl)
-	for _, job := range args[12:] {
+	for _, job := range args[firstJob:] {
 		db.HSet(jobs, job, "outstanding")
 	}
 	db.PExpire(jobs, ttl)
 	db.HSet(state, stage+"state", "generating", stage+"dispatch", dispatch, stage+"generation", expected, stage+"fence", fenced,
 		stage+"version", version, stage+"mark", mark, stage+"holder", holder, stage+"renewed", at, stage+"started", at)
 	db.HDel(state, stage+"claim", stage+"claim_until")
-	tell(db, keys[8], line)
+	tell(db, outbox, line)
 	return []string{"ok", expected, fenced, probe, "0"}, nil
 }
 
 // refuseBegin is the middle of begin.lua: nil if nothing speaks against the dispatch.
 func refuseBegin(db *redis.DB, keys, args []string, now, fence int64) []string {
-	state, intent, slots, deferred, cancel := keys[0], keys[1], keys[5], keys[6], keys[7]
-	stage := args[0] + "."
+	var state, intent, lease, record, jobs, slots, deferred, cancel, outbox, breaker, permits string
+	unpack(keys, &state, &intent, &lease, &record, &jobs, &slots, &deferred, &cancel, &outbox, &breaker, &permits)
+	var stage, dispatch, holder, expected, version, mark, ttl, limit, line, coolDown, probes string
+	unpack(args, &stage, &dispatch, &holder, &expected, &version, &mark, &ttl, &limit, &line, &coolDown, &probes)
+	stage += "."
 	current, problem := intentOf(db, intent)
 	refuse := func(verdict, reason string, until int64) []string {
 		return []string{verdict, num(current), num(fence), reason, num(until)}
@@ -65,7 +72,7 @@ func refuseBegin(db *redis.DB, keys, args []string, now, fence int64) []string {
 	if problem != "" {
 		return refuse(problem, "", 0)
 	}
-	if current != intOr0(args[3]) {
+	if current != intOr0(expected) {
 		return refuse("stale_intent", "", 0)
 	}
 	status, live := get(db, state, stage+"state"), get(db, state, stage+"dispatch")
@@ -88,16 +95,16 @@ func refuseBegin(db *redis.DB, keys, args []string, now, fence int64) []string {
 	if live != "" {
 		return refuse("duplicate", "", 0)
 	}
-	openedAt, held := circuitOf(db, keys[9])
-	switch coolDown := openedAt + intOr0(args[9]); {
+	openedAt, held := circuitOf(db, breaker)
+	switch until := openedAt + intOr0(coolDown); {
 	case held:
 		return refuse("circuit_open", "", 0)
-	case openedAt > 0 && now < coolDown:
-		return refuse("circuit_open", "", coolDown)
-	case openedAt > 0 && int64(db.ZCountAbove(keys[10], float64(now))) >= intOr0(args[10]):
+	case openedAt > 0 && now < until:
+		return refuse("circuit_open", "", until)
+	case openedAt > 0 && int64(db.ZCountAbove(permits, float64(now))) >= intOr0(probes):
 		return refuse("half_open_limit", "", 0)
 	}
-	if int64(db.ZCountAbove(slots, float64(now))) >= intOr0(args[7]) {
+	if int64(db.ZCountAbove(slots, float64(now))) >= intOr0(limit) {
 		return refuse("backpressure", "", 0)
 	}
 	return nil

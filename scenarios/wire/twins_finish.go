@@ -4,18 +4,26 @@ import "github.com/animastor/orchestra/fakes/redis"
 
 // finishTwin is finish.lua.
 func finishTwin(db *redis.DB, keys, args []string) (any, error) {
-	state, deferred, deferredOf, budget, outbox := keys[0], keys[6], keys[7], keys[8], keys[9]
-	stage, dispatch, caller, bucket, window := args[0]+".", args[1], args[2], args[6], intOr0(args[7])
-	idleOp, budgetOp, member, line := args[8], args[9], args[12], args[13]
+	const firstReceipt = 14
+	var state, lease, record, jobs, slots, marker, deferred, deferredOf, budget, outbox, breaker, failures, permits, purges string
+	unpack(keys, &state, &lease, &record, &jobs, &slots, &marker, &deferred, &deferredOf, &budget, &outbox, &breaker, &failures, &permits, &purges)
+	var stage, dispatch, caller, outcome, nextState, reason, bucket, windowMs, idleOp, budgetOp,
+		limit, refill, member, line, breakerOp, trip, failureWindow, coolDown, purge string
+	unpack(args, &stage, &dispatch, &caller, &outcome, &nextState, &reason, &bucket, &windowMs, &idleOp, &budgetOp,
+		&limit, &refill, &member, &line, &breakerOp, &trip, &failureWindow, &coolDown, &purge)
 	if err := corrupt(db, keys, "hash", "string", "hash", "hash", "zset", "string", "string", "zset", "hash", "list", "hash", "zset", "zset", "zset", "hash"); err != nil {
 		return nil, err
 	}
 
 	now := db.Now()
+	stage += "."
+	window := intOr0(windowMs)
 	status, why := get(db, state, stage+"state"), get(db, state, stage+"reason")
 	idle, next := intOr0(get(db, state, stage+"idle")), intOr0(get(db, state, stage+"next"))
-	tokens, since, full := refilled(db, budget, intOr0(args[10]), intOr0(args[11]), now)
-	c := circuitFor(db, keys, args, dispatch, now)
+	tokens, since, full := refilled(db, budget, intOr0(limit), intOr0(refill), now)
+	c := &circuit{breaker: breaker, failures: failures, permits: permits, now: now,
+		trip: intOr0(trip), window: intOr0(failureWindow), coolDown: intOr0(coolDown)}
+	c.read(db, dispatch)
 	reply := func(verdict string) ([]string, error) {
 		left := num(tokens)
 		if full {
@@ -32,7 +40,7 @@ func finishTwin(db *redis.DB, keys, args []string) (any, error) {
 	}
 
 	generation := get(db, state, stage+"generation")
-	status, why = args[4], args[5]
+	status, why = nextState, reason
 	switch budgetOp {
 	case "charge":
 		tokens, full = max(0, tokens-1), false
@@ -53,19 +61,10 @@ func finishTwin(db *redis.DB, keys, args []string) (any, error) {
 	}
 
 	also, until := alsoAfter(db, state, stage, status), heldUntil(now, window, next)
-	endDispatch(db, held{state, keys[1], keys[2], keys[3], keys[4], keys[5], keys[12]}, stage, dispatch, args[3], now)
-	dropReceipts(db, keys[14:], dispatch)
-	switch budgetOp {
-	case "reset":
-		db.Del(budget)
-	case "charge":
-		for _, receipt := range keys[14:] {
-			db.HDel(receipt, "released")
-		}
-		db.HSet(budget, "tokens", num(tokens), "at", num(since))
-		db.PExpire(budget, dayMs)
-	}
-	c.settle(db, args[14], dispatch)
+	endDispatch(db, held{state, lease, record, jobs, slots, marker, permits}, stage, dispatch, outcome, now)
+	dropReceipts(db, keys[firstReceipt:], dispatch)
+	spend(db, budgetOp, budget, tokens, since, keys[firstReceipt:])
+	c.settle(db, breakerOp, dispatch)
 	switch {
 	case window > 0:
 		db.SetPX(deferred, why+"|"+bucket+"|"+generation+"|"+dispatch+"|"+num(now)+"|"+num(until), window)
@@ -75,13 +74,28 @@ func finishTwin(db *redis.DB, keys, args []string) (any, error) {
 		db.Del(deferred)
 		db.ZRem(deferredOf, member)
 	}
-	if args[18] == "1" {
-		purgeLater(db, keys[13], dispatch, now)
+	if purge == "1" {
+		purgeLater(db, purges, dispatch, now)
 	}
 	db.HSet(state, stage+"state", status, stage+"reason", why, stage+"idle", num(idle), stage+"next", num(next))
 	tellVideo(db, state, stage, status)
 	tell(db, outbox, ended(line, status, why, now, until, generation, also))
 	return reply("ok")
+}
+
+// spend writes the budget as it is after an end; a charge pays for the results of the
+// receipts, too.
+func spend(db *redis.DB, op, budget string, tokens, since int64, receipts []string) {
+	switch op {
+	case "reset":
+		db.Del(budget)
+	case "charge":
+		for _, receipt := range receipts {
+			db.HDel(receipt, "released")
+		}
+		db.HSet(budget, "tokens", num(tokens), "at", num(since))
+		db.PExpire(budget, dayMs)
+	}
 }
 
 // heldUntil is until when a stage waits for its window or its backoff; 0: it does not.
@@ -147,7 +161,7 @@ func refilled(db *redis.DB, budget string, limit, refill, now int64) (tokens, si
 	return tokens, since, false
 }
 
-// circuit is the breaker as finish.lua finds it.
+// circuit is the breaker as finish.lua finds it, with its limits.
 type circuit struct {
 	breaker, failures, permits            string
 	now, openedAt, trip, window, coolDown int64
@@ -155,14 +169,12 @@ type circuit struct {
 	failed                                int64
 }
 
-func circuitFor(db *redis.DB, keys, args []string, dispatch string, now int64) *circuit {
-	c := &circuit{breaker: keys[10], failures: keys[11], permits: keys[12], now: now,
-		trip: intOr0(args[15]), window: intOr0(args[16]), coolDown: intOr0(args[17])}
+// read finds it, for the end of a dispatch.
+func (c *circuit) read(db *redis.DB, dispatch string) {
 	c.openedAt, c.held = circuitOf(db, c.breaker)
 	deadline, has := db.ZScore(c.permits, dispatch)
-	c.probing = has && deadline > float64(now)
-	c.failed = int64(db.ZCountAbove(c.failures, float64(now-c.window)))
-	return c
+	c.probing = has && deadline > float64(c.now)
+	c.failed = int64(db.ZCountAbove(c.failures, float64(c.now-c.window)))
 }
 
 // String is finish.lua's circuit().

@@ -8,22 +8,25 @@ import (
 
 // intentTwin is intent.lua.
 func intentTwin(db *redis.DB, keys, args []string) (any, error) {
-	intent, state, deferred, deferredOf, budget := keys[0], keys[1], keys[2], keys[3], keys[4]
-	activeScenes, scenesOf, cancel, outbox := keys[5], keys[6], keys[7], keys[8]
-	op, stage, expected, force, line := args[0], args[1]+".", args[2], args[6], args[7]
-	scene, bookScene, bookStage := args[3], args[4], args[5]
+	var intent, state, deferred, deferredOf, budget, activeScenes, scenesOf, cancel, outbox,
+		lease, record, slots, jobs, marker, permits, purges, scope string
+	unpack(keys, &intent, &state, &deferred, &deferredOf, &budget, &activeScenes, &scenesOf, &cancel, &outbox,
+		&lease, &record, &slots, &jobs, &marker, &permits, &purges, &scope)
+	var op, stage, expected, scene, bookScene, bookStage, force, line, scopeID, order, place, mark, stands string
+	unpack(args, &op, &stage, &expected, &scene, &bookScene, &bookStage, &force, &line, &scopeID, &order, &place, &mark, &stands)
 	if err := corrupt(db, keys, "hash", "hash", "string", "zset", "hash", "set", "set", "string", "list",
 		"string", "hash", "zset", "hash", "string", "zset", "zset", "hash"); err != nil {
 		return nil, err
 	}
 
 	now := db.Now()
+	stage += "."
 	live, before, fence := get(db, state, stage+"dispatch"), get(db, state, stage+"state"), get(db, state, stage+"fence")
-	current, mark := intOr0(get(db, intent, "generation")), args[11]
+	current := intOr0(get(db, intent, "generation"))
 	switch _, problem := intentOf(db, intent); {
-	case args[8] != "" && (get(db, keys[16], "id") != args[8] || get(db, keys[16], "last") != args[9] || get(db, keys[16], "scene:"+bookScene) != args[10]):
+	case scopeID != "" && (get(db, scope, "id") != scopeID || get(db, scope, "last") != order || get(db, scope, "scene:"+bookScene) != place):
 		return []string{"stale", ""}, nil
-	case args[8] != "" && get(db, intent, "scope") == mark:
+	case scopeID != "" && get(db, intent, "scope") == mark:
 		return []string{"started", num(current), before, before, "", num(intOr0(fence))}, nil
 	case live != expected:
 		return []string{"retry", live}, nil
@@ -32,7 +35,7 @@ func intentTwin(db *redis.DB, keys, args []string) (any, error) {
 	}
 	last := get(db, state, stage+"generation")
 	generation := num(max(current, intOr0(last)) + 1)
-	after := stateAfter(op, before, args[12] == "1")
+	after := stateAfter(op, before, stands == "1")
 	stops := op == "cancel" || op == "delete"
 	blocks := stage == "image." && stops && imageComes(db, state) && videoWaits(db, state)
 	blocked := stage == "video." && !stops && after != "ready" && imageWillNotCome(db, state)
@@ -42,8 +45,8 @@ func intentTwin(db *redis.DB, keys, args []string) (any, error) {
 	alone := aloneInScene(db, state, stage+"state")
 
 	if live != "" {
-		endDispatch(db, held{state, keys[9], keys[10], keys[12], keys[11], keys[13], keys[14]}, stage, live, "cancelled", now)
-		purgeLater(db, keys[15], live, now)
+		endDispatch(db, held{state, lease, record, jobs, slots, marker, permits}, stage, live, "cancelled", now)
+		purgeLater(db, purges, live, now)
 	}
 	db.Del(deferred, budget)
 	db.ZRem(deferredOf, bookStage)
