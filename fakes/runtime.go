@@ -1,6 +1,6 @@
-// Package fakes is the root of the virtual-clock stand-ins: redis, hub, workers,
-// content, artifacts, callbacks. Each lives in a package of its own; this one
-// holds what they share: a process of a world as the engine's runtime.
+// Package fakes is the root of the virtual-clock stand-ins: redis, hub, workers, content,
+// artifacts, media, pointers, callbacks, consumer. Each lives in a package of its own;
+// this one holds what they share: a process of a world as the engine's runtime.
 //
 // Not for: anything that knows the engine.
 package fakes

@@ -17,7 +17,7 @@ type Event interface {
 	Kind() string
 }
 
-// Intent: an explicit request, regenerate, reset, cancel or delete took effect on a stage.
+// Intent: an explicit request, regenerate, reset, edit, cancel or delete took effect on a stage.
 type Intent struct {
 	Stage      StageID
 	Op         string // request, regenerate, reset, edit, cancel, delete

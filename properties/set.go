@@ -184,12 +184,6 @@ func (s *Set) Late(within time.Duration) {
 	each(s, func(p settler) { p.late(within) })
 }
 
-// Unfinished lists the wanted stages that are not done.
-func (s *Set) Unfinished() []ports.StageID {
-	s.start()
-	return slices.DeleteFunc(slices.Clone(s.view.Wanted()), func(id ports.StageID) bool { return s.view.done(s.ledger.row(id)) })
-}
-
 // Violations lists what was found so far: of each property the first few.
 func (s *Set) Violations() []Violation { return s.violations }
 

@@ -348,7 +348,7 @@ func stepNotLive(s *lang.Step) string {
 	return ""
 }
 
-// worldInstant is an instant of the first months of a world (sim.Epoch), in ms.
+// worldInstant is an instant of the first days of a world (sim.Epoch), in ms.
 var worldInstant = regexp.MustCompile(`\b1767[0-9]{9}\b`)
 
 // liveSettings are the settings of `config` that `orchestra serve` has, beside the slots.

@@ -92,7 +92,8 @@ func SchedulerLock() string { return string(FamilySchedulerLock) }
 // CleanupLock is the reconcile lock.
 func CleanupLock() string { return string(FamilyCleanupLock) }
 
-// Outbox is the list of finishes that are not journaled yet.
+// Outbox is the list of what scripts have decided and nobody has journaled yet: ends of
+// dispatches and finales.
 func Outbox() string { return string(FamilyOutbox) }
 
 // Purges is the sorted set of ended dispatches whose jobs may still be at the hub.

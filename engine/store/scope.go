@@ -40,8 +40,8 @@ type Place struct {
 	Started []string // stages that were started when it was entered
 }
 
-// ParsePlace reads a place as String writes it, `number|phase|stage,stage`.
-func ParsePlace(text string) (p Place, ok bool) {
+// parsePlace reads a place as String writes it, `number|phase|stage,stage`.
+func parsePlace(text string) (p Place, ok bool) {
 	parts := strings.Split(text, "|")
 	if len(parts) != 3 {
 		return Place{}, false
@@ -161,7 +161,7 @@ func ScopeOf(book string, hash map[string]string) Scope {
 		}
 		if member, ok := strings.CutPrefix(field, "scene:"); ok {
 			scene, err := keys.ParseBookSceneMember(book, member)
-			if place, ok := ParsePlace(value); ok && err == nil {
+			if place, ok := parsePlace(value); ok && err == nil {
 				scope.Places[scene] = place
 			}
 		}

@@ -17,8 +17,8 @@ const (
 	WorkerSilence = 30 * time.Second
 	// Retention is how long a finished job is remembered.
 	Retention = 2 * time.Hour
-	// RunsMax is how often a job is given to a worker before it fails.
-	RunsMax = 3
+	// runsMax is how often a job is given to a worker before it fails.
+	runsMax = 3
 )
 
 // Scope is what a queue clear says of the scope that it cleared.

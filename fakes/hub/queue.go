@@ -164,10 +164,10 @@ func (h *Hub) claim(id string, hello Hello) *job {
 }
 
 // requeue takes the job from its worker: to the place in the queue that it had, or
-// to its end after RunsMax runs.
+// to its end after runsMax runs.
 func (h *Hub) requeue(w *worker, why string) {
 	j := w.job
-	if j.runs >= RunsMax {
+	if j.runs >= runsMax {
 		h.finish(j, ports.JobResult{
 			JobID: j.JobID, DispatchID: j.DispatchID, BookID: j.BookID, ChapterID: j.ChapterID, SceneID: j.SceneID,
 			Stage: j.Stage, UnitID: j.UnitID, Generation: j.Generation, Fence: j.Fence, Version: j.Version,

@@ -337,5 +337,7 @@ func (c *conn) RemoteAddr() net.Addr { return addr{} }
 
 type addr struct{}
 
+var _ net.Addr = addr{}
+
 func (addr) Network() string { return "sim" }
 func (addr) String() string  { return Service }
