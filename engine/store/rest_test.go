@@ -3,6 +3,7 @@ package store_test
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"testing"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/animastor/orchestra/engine/asset"
+	"github.com/animastor/orchestra/engine/guard"
 	"github.com/animastor/orchestra/engine/keys"
 	"github.com/animastor/orchestra/engine/store"
 )
@@ -345,4 +347,31 @@ func TestGauges(t *testing.T) {
 	w.do("DEL K:runtime:outbox\nSET K:runtime:outbox x")
 	_, err = w.Gauges(ctx, []string{"image"})
 	require.ErrorContains(t, err, "store: read gauges")
+}
+
+// TestManyArguments: a script names its first arguments and walks over the others. Lua unpacks
+// no more than 8,000 at once, and a book may have more scenes.
+func TestManyArguments(t *testing.T) {
+	const many = 9_000
+	w := newWorld(t)
+	w.do(scope + "\nHSET K:intent:b:c:s:image generation 3 status active\nHSET K:asset-state:b:c:s image.state pending image.fence 4")
+	var scenes []asset.SceneID
+	var jobs []string
+	for i := range many {
+		scenes = append(scenes, asset.SceneID{Book: "b", Chapter: "c", Scene: strconv.Itoa(i)})
+		jobs = append(jobs, keys.Job(scenes[0].Of("image"), strconv.Itoa(i), 3))
+	}
+	after, verdict, err := w.Slide(ctx, read(w), scenes, func(asset.SceneID) store.Place { return store.Place{Number: 3, Phase: store.Claimed} })
+	require.NoError(t, err)
+	require.Equal(t, store.OK, verdict)
+	require.Equal(t, after.Places, read(w).Places)
+
+	begun, err := w.Begin(ctx, store.BeginArgs{Stage: stage, Dispatch: "d1", Holder: "h1", Generation: 3, Lease: time.Minute, Slots: 1,
+		Breaker: guard.Published(), Permit: time.Minute, Jobs: jobs})
+	require.NoError(t, err)
+	require.Equal(t, store.OK, begun.Verdict)
+	ended, err := w.Finish(ctx, store.FinishArgs{Stage: stage, Dispatch: "d1", Caller: "h1", Outcome: "lost", State: asset.Pending,
+		BudgetLimit: 10, Refill: time.Minute, Breaker: guard.Published(), Jobs: jobs})
+	require.NoError(t, err)
+	require.Equal(t, store.OK, ended.Verdict)
 }

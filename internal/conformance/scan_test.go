@@ -123,6 +123,24 @@ func TestKnownScenes(t *testing.T) {
 	})
 }
 
+// TestLargeBook: more scenes than Lua unpacks arguments are taken into a window at once.
+func TestLargeBook(t *testing.T) {
+	needServer(t)
+	var scenes []asset.SceneID
+	for i := range 9_000 {
+		scenes = append(scenes, asset.SceneID{Book: "b", Chapter: "c", Scene: number(int64(i))})
+	}
+	everywhere(t, func(name string, client *goredis.Client) {
+		s := store.New(client)
+		require.NoError(t, s.Order(ctx, "b", store.Order{Op: store.OpRequest}, "x", 0), name)
+		scope, err := s.ReadScope(ctx, "b")
+		require.NoError(t, err, name)
+		_, verdict, err := s.Slide(ctx, scope, scenes, func(asset.SceneID) store.Place { return store.Place{Number: 1, Phase: store.Claimed} })
+		require.NoError(t, err, name)
+		require.Equal(t, store.OK, verdict, name)
+	})
+}
+
 // TestScanErrors: what SCAN refuses.
 func TestScanErrors(t *testing.T) {
 	needServer(t)

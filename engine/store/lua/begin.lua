@@ -2,8 +2,8 @@
 -- Asked again for the dispatch that is live, it says ok again: the answer was lost.
 -- The first write is a SET, so that it is refused whole when memory is short.
 local state, intent, lease, record, jobs, slots, deferred, cancel, outbox, breaker, permits = unpack(KEYS)
-local stage, dispatch, holder, expected, version, mark, ttl, limit, line, coolDown, probes, permit = unpack(ARGV)
 local FIRST_JOB = 13
+local stage, dispatch, holder, expected, version, mark, ttl, limit, line, coolDown, probes, permit = unpack(ARGV, 1, FIRST_JOB - 1)
 
 local wrong = corrupt('hash', 'hash', 'string', 'hash', 'hash', 'zset', 'string', 'string', 'list', 'hash', 'zset')
 if wrong then return wrong end

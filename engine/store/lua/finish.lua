@@ -1,11 +1,11 @@
 -- finish ends a live dispatch once, for its holder or claimant, with everything that
 -- follows from its outcome: state, zero-progress count, deferral, budget, breaker, outbox.
 -- The first writes only remove, so that it runs whole when memory is short.
+local FIRST_RECEIPT = 15
 local state, lease, record, jobs, slots, marker, deferred, deferredOf, budget, outbox,
-  breaker, failures, permits, purges = unpack(KEYS)
+  breaker, failures, permits, purges = unpack(KEYS, 1, FIRST_RECEIPT - 1)
 local stage, dispatch, caller, outcome, nextState, reason, bucket, window, idleOp,
   budgetOp, limit, refill, member, line, breakerOp, trip, failureWindow, coolDown, purge = unpack(ARGV)
-local FIRST_RECEIPT = 15
 
 local wrong = corrupt('hash', 'string', 'hash', 'hash', 'zset', 'string', 'string', 'zset', 'hash', 'list',
   'hash', 'zset', 'zset', 'zset', 'hash')

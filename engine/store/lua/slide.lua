@@ -2,8 +2,8 @@
 -- was written since the caller read it. So two that look at once never take one more
 -- scene than the window holds.
 local scope = KEYS[1]
-local id, expected = unpack(ARGV)
 local FIRST_SCENE = 3
+local id, expected = unpack(ARGV, 1, FIRST_SCENE - 1)
 
 local wrong = corrupt('hash')
 if wrong then return wrong end
