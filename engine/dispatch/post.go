@@ -79,7 +79,7 @@ func (d *Dispatcher) admit(ctx context.Context, l *live, j *job, post ports.Job,
 			return d.admit(ctx, l, j, post, false)
 		}
 	case verdict == outcome.DuplicatePending && again:
-		// Nobody but this dispatch is live here, so the other one is left over.
+		// Nobody but this dispatch was live at the script, so the other one is left over.
 		if d.purge(ctx, other) && d.forget(ctx, l, j, other) {
 			return d.admit(ctx, l, j, post, false)
 		}
@@ -143,12 +143,19 @@ func (d *Dispatcher) post(ctx context.Context, l *live, j *job, post ports.Job, 
 		d.mark(ctx, l, j, unknown)
 	case no.Status == 409 && no.DispatchID == l.dispatch:
 		d.mark(ctx, l, j, sent) // our own earlier post, whose answer was lost
-	case no.Status == 409 && no.Reason == outcome.DuplicatePending && again && no.DispatchID != "" && d.purge(ctx, no.DispatchID):
+	case no.Status == 409 && no.Reason == outcome.DuplicatePending && again && no.DispatchID != "" && d.evict(ctx, l, no.DispatchID):
 		d.post(ctx, l, j, post, false)
 	default:
 		j.reason = rejection(no)
 		d.mark(ctx, l, j, outstanding)
 	}
+}
+
+// evict clears the jobs of another dispatch of the stage out of the way, which the hub has
+// named. A stage has one live dispatch: if this one is live still, the other has ended, and
+// no pause can make that untrue again. If not, the other may be the live one.
+func (d *Dispatcher) evict(ctx context.Context, l *live, other string) bool {
+	return d.ours(ctx, l) && d.purge(ctx, other)
 }
 
 // rejection is the reason for a definite no of the hub. A word that the taxonomy
@@ -186,7 +193,7 @@ func (d *Dispatcher) ask(ctx context.Context, l *live, j *job) {
 		j.state = unknown
 	case found && status.DispatchID == l.dispatch:
 		d.mark(ctx, l, j, sent)
-	case found && d.purge(ctx, status.DispatchID), !found && j.posts < 2:
+	case found && d.evict(ctx, l, status.DispatchID), !found && j.posts < 2:
 		j.state = outstanding
 		d.offer(ctx, l, j)
 	default:
