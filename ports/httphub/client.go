@@ -65,6 +65,9 @@ func (c *Client) Job(ctx context.Context, jobID string) (ports.JobStatus, bool, 
 	if err == nil {
 		err = r.about(jobID, status.JobID)
 	}
+	if err == nil && status.DispatchID == "" {
+		err = r.ambiguous("the answer names no dispatch")
+	}
 	if err != nil {
 		return ports.JobStatus{}, false, err
 	}
@@ -86,6 +89,9 @@ func (c *Client) Dispatch(ctx context.Context, dispatchID string) ([]ports.JobSt
 	for _, j := range *list.Jobs {
 		if err := r.about(dispatchID, j.DispatchID); err != nil {
 			return nil, err
+		}
+		if j.JobID == "" {
+			return nil, r.ambiguous("the answer has a job without an id")
 		}
 	}
 	return *list.Jobs, nil

@@ -27,7 +27,8 @@ func TestAnswers(t *testing.T) {
 		post   int // 0: accepted, else the rejection's status, or ambiguous
 		job    int // 404: not found
 	}{
-		{"an answer", 200, `{"job_id":"j1","state":"queued"}`, 0, 0},
+		{"an answer", 200, `{"job_id":"j1","dispatch_id":"d1","state":"queued"}`, 0, 0},
+		{"of no dispatch", 200, `{"job_id":"j1","state":"queued"}`, 0, ambiguous},
 		{"a bare yes", 202, "", 0, ambiguous},
 		{"about another job", 200, `{"job_id":"j2"}`, ambiguous, ambiguous},
 		{"about nothing", 200, `{}`, 0, ambiguous},
@@ -75,8 +76,9 @@ func TestLists(t *testing.T) {
 		workers, dispatch int
 	}{
 		{`{"jobs":[],"workers":[]}`, 0, 0},
-		{`{"jobs":[{"dispatch_id":"d1"}],"workers":[{"id":"w1"}]}`, 0, 0},
-		{`{"jobs":[{"dispatch_id":"d2"}],"workers":[]}`, 0, ambiguous},
+		{`{"jobs":[{"job_id":"j1","dispatch_id":"d1"}],"workers":[{"id":"w1"}]}`, 0, 0},
+		{`{"jobs":[{"dispatch_id":"d1"}],"workers":[]}`, 0, ambiguous},
+		{`{"jobs":[{"job_id":"j1","dispatch_id":"d2"}],"workers":[]}`, 0, ambiguous},
 		{`{}`, ambiguous, ambiguous},
 		{`{"jobs":null,"workers":null}`, ambiguous, ambiguous},
 		{`[]`, ambiguous, ambiguous},
