@@ -74,19 +74,22 @@ func (d *Dispatcher) Start(ctx context.Context, v store.StageView) Started {
 		d.begun(ctx, l, w)
 	}
 	var s Started
-	panicked := d.Runtime.Isolate(func() error {
-		s = d.execute(ctx, l, w)
-		return nil
-	})
-	if panicked != nil {
-		// Left alone it would be renewed for good, and nobody would look after it (DS3).
-		d.trouble(v.Stage.SceneID, "dispatch", panicked)
-		left := !d.purge(ctx, l.dispatch)
-		d.finish(ctx, l, ending{outcome: "nothing", state: asset.Pending, verdict: verdictOf(outcome.DispatchError), idle: store.Increase, left: left})
+	if !d.isolate(v.Stage.SceneID, "dispatch", func() { s = d.execute(ctx, l, w) }) {
+		d.breakOff(ctx, l)
 		l.ended.Store(true) // here; if it could not be ended, a pass will
 		return Started{Answer: Nothing, Reason: outcome.DispatchError}
 	}
 	return s
+}
+
+// breakOff ends a dispatch whose executor panics: left alone it would be renewed for good,
+// and nobody would look after it (DS3).
+func (d *Dispatcher) breakOff(ctx context.Context, l *live) {
+	if !d.ours(ctx, l) {
+		return
+	}
+	left := !d.purge(ctx, l.dispatch)
+	d.finish(ctx, l, ending{outcome: "nothing", state: asset.Pending, verdict: verdictOf(outcome.DispatchError), idle: store.Increase, left: left})
 }
 
 // plan reads what the stage needs. An error means that it could not be told, and
@@ -105,13 +108,9 @@ func (d *Dispatcher) plan(ctx context.Context, v store.StageView) (w work, err e
 		return w, err
 	}
 	var unread error
-	panicked := d.Runtime.Isolate(func() error {
-		w.plan, unread = st.Plan(ctx, w.scene, v.Floor)
-		return nil
-	})
+	planned := d.isolate(v.Stage.SceneID, "plan", func() { w.plan, unread = st.Plan(ctx, w.scene, v.Floor) })
 	switch {
-	case panicked != nil:
-		d.trouble(v.Stage.SceneID, "plan", panicked)
+	case !planned:
 		w.ending = outcome.DispatchError
 	case unread != nil:
 		return w, unread

@@ -34,13 +34,7 @@ func (d *Dispatcher) CompleteStatus(ctx context.Context, s ports.JobStatus) erro
 		return err
 	}
 	d.Runtime.Go(ctx, "settle", func(ctx context.Context) {
-		panicked := d.Runtime.Isolate(func() error {
-			d.settle(ctx, l)
-			return nil
-		})
-		if panicked != nil {
-			d.trouble(l.stage.SceneID, "settle", panicked)
-		}
+		d.isolate(l.stage.SceneID, "settle", func() { d.settle(ctx, l) })
 	})
 	return nil
 }

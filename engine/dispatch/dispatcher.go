@@ -100,6 +100,14 @@ type live struct {
 	jobs       []*job
 	ended      atomic.Bool // it is not ours any more, or finished; renew and watch share it
 
+	supervision
+}
+
+// supervision is what watch keeps of a dispatch from one look to the next.
+type supervision struct {
+	polled time.Time // when the hub was asked last
+	tries  int       // rounds in a row in which nothing was under way, and nothing was taken
+
 	// progress is the newest that the hub told, by the hub's clock; seen is when it
 	// was new, by ours: two clocks are never compared (WM2).
 	progress int64
@@ -151,6 +159,20 @@ func (l *live) merge(jobs []store.Job) {
 // trouble reports what went wrong without ending anything.
 func (d *Dispatcher) trouble(scene ports.SceneID, op string, err error) {
 	d.Observer.Observe(ports.Trouble{Scene: scene, Op: op, Err: err})
+}
+
+// isolate runs fn, and reports a panic of it; it returns false if there was one. Whatever
+// looks after a dispatch runs in it: else each replica in turn would adopt the dispatch of
+// which another has died, and die of it, too.
+func (d *Dispatcher) isolate(scene ports.SceneID, op string, fn func()) bool {
+	panicked := d.Runtime.Isolate(func() error {
+		fn()
+		return nil
+	})
+	if panicked != nil {
+		d.trouble(scene, op, panicked)
+	}
+	return panicked == nil
 }
 
 // Note leaves a line in the outbox that belongs to no step of its own, as well as it can:

@@ -19,16 +19,20 @@ func (d *Dispatcher) renew(ctx context.Context, l *live) {
 	p := d.Profile(l.stage.Stage)
 	for !l.ended.Load() && d.Runtime.Sleep(ctx, p.RenewEvery) == nil {
 		if l.ended.Load() {
-			break
+			return
 		}
-		verdict, err := d.extend(ctx, l)
-		if err != nil {
-			d.trouble(l.stage.SceneID, "renew", err)
-			d.Observer.Observe(ports.Renewal{Stage: l.stage, Dispatch: l.dispatch, Holder: l.holder, Verdict: "error"})
-			continue
-		}
-		d.Observer.Observe(ports.Renewal{Stage: l.stage, Dispatch: l.dispatch, Holder: l.holder, Verdict: string(verdict), Stopped: l.ended.Load()})
+		d.isolate(l.stage.SceneID, "renew", func() { d.renewOnce(ctx, l) })
 	}
+}
+
+func (d *Dispatcher) renewOnce(ctx context.Context, l *live) {
+	verdict, err := d.extend(ctx, l)
+	if err != nil {
+		d.trouble(l.stage.SceneID, "renew", err)
+		d.Observer.Observe(ports.Renewal{Stage: l.stage, Dispatch: l.dispatch, Holder: l.holder, Verdict: "error"})
+		return
+	}
+	d.Observer.Observe(ports.Renewal{Stage: l.stage, Dispatch: l.dispatch, Holder: l.holder, Verdict: string(verdict), Stopped: l.ended.Load()})
 }
 
 // extend renews once, and ends the dispatch here on a definite no.
@@ -58,24 +62,35 @@ func (d *Dispatcher) ours(ctx context.Context, l *live) bool {
 }
 
 // watch looks after a dispatch that lives on after its first round: it sends the
-// rest, finds lost jobs and lost results, and ends what makes no progress.
+// rest, finds lost jobs and lost results, and ends what makes no progress, or panics
+// whenever it is looked at.
 func (d *Dispatcher) watch(ctx context.Context, l *live) {
-	polled := d.Runtime.Now()
-	tries := 0
-	for !l.ended.Load() {
-		if d.Runtime.Sleep(ctx, d.interval(l)) != nil || l.ended.Load() {
-			return
+	l.polled = d.Runtime.Now()
+	panics := 0 // in a row
+	for !l.ended.Load() && d.Runtime.Sleep(ctx, d.interval(l)) == nil {
+		switch {
+		case l.ended.Load():
+		case d.isolate(l.stage.SceneID, "watch", func() { d.look(ctx, l) }):
+			panics = 0
+		case panics+1 < giveUpAfter:
+			panics++
+		default:
+			d.isolate(l.stage.SceneID, "watch", func() { d.breakOff(ctx, l) })
 		}
-		if !d.refresh(ctx, l) {
-			continue
-		}
-		if now := d.Runtime.Now(); now.Sub(polled) >= pollEvery {
-			polled = now
-			d.poll(ctx, l)
-		}
-		if !l.ended.Load() {
-			tries = d.step(ctx, l, tries)
-		}
+	}
+}
+
+// look is one round of watch.
+func (d *Dispatcher) look(ctx context.Context, l *live) {
+	if !d.refresh(ctx, l) {
+		return
+	}
+	if now := d.Runtime.Now(); now.Sub(l.polled) >= pollEvery {
+		l.polled = now
+		d.poll(ctx, l)
+	}
+	if !l.ended.Load() {
+		d.step(ctx, l)
 	}
 }
 
@@ -105,28 +120,28 @@ func (d *Dispatcher) refresh(ctx context.Context, l *live) bool {
 	return true
 }
 
-// step goes on with the dispatch. tries counts the rounds in which nothing was
-// under way and nothing was taken.
-func (d *Dispatcher) step(ctx context.Context, l *live, tries int) int {
+// step goes on with the dispatch.
+func (d *Dispatcher) step(ctx context.Context, l *live) {
 	if l.count(done, failed) == len(l.jobs) {
+		l.tries = 0
 		d.settle(ctx, l)
-		return 0
+		return
 	}
 	d.round(ctx, l)
+	l.tries++
 	switch {
 	case l.ended.Load():
 	case l.count(sent) > 0:
-		return 0
+		l.tries = 0
 	case l.count(unknown, posting) > 0:
 		if l.count(done, failed) == 0 && d.Runtime.Now().Sub(l.started) > askAtMost {
 			d.abandon(ctx, l)
 		}
 	case l.count(done, failed) == 0:
 		d.judge(ctx, l)
-	case l.count(outstanding) > 0 && (tries+1 >= giveUpAfter || l.endless()):
+	case l.count(outstanding) > 0 && (l.tries >= giveUpAfter || l.endless()):
 		d.giveUp(ctx, l)
 	}
-	return tries + 1
 }
 
 // giveUp ends a dispatch part of which was not taken: it must not wait for jobs
@@ -228,9 +243,14 @@ func (d *Dispatcher) Adopt(ctx context.Context, v store.StageView) (adopted bool
 		return false, err
 	}
 	d.Runtime.Go(ctx, "watch", func(ctx context.Context) {
-		if d.resume(ctx, l) {
-			d.watch(ctx, l)
+		resumed := false
+		d.isolate(l.stage.SceneID, "adopt", func() { resumed = d.resume(ctx, l) })
+		if !resumed {
+			return // it has ended, or nobody renews it, and a pass adopts it again
 		}
+		d.Runtime.Go(ctx, "renew", func(ctx context.Context) { d.renew(ctx, l) })
+		d.isolate(l.stage.SceneID, "adopt", func() { d.poll(ctx, l) })
+		d.watch(ctx, l)
 	})
 	return true, nil
 }
@@ -261,8 +281,8 @@ func (d *Dispatcher) take(ctx context.Context, v store.StageView) (*live, error)
 		floor: v.Floor, mark: a.Mark, holder: holder, started: d.Runtime.Now()}, nil
 }
 
-// resume learns what an adopted dispatch was about, and renews it from then on.
-// Without its jobs there is nothing to go on with, and it is lost.
+// resume learns what an adopted dispatch was about. Without its jobs there is nothing to
+// go on with, and it is lost.
 func (d *Dispatcher) resume(ctx context.Context, l *live) bool {
 	jobs, err := d.Store.Jobs(ctx, l.dispatch)
 	for err != nil {
@@ -285,7 +305,5 @@ func (d *Dispatcher) resume(ctx context.Context, l *live) bool {
 		d.lose(ctx, l, false)
 		return false
 	}
-	d.Runtime.Go(ctx, "renew", func(ctx context.Context) { d.renew(ctx, l) })
-	d.poll(ctx, l)
-	return !l.ended.Load()
+	return true
 }
