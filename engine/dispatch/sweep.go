@@ -14,6 +14,8 @@ type Sweep struct {
 	Book       string
 }
 
+func (s Sweep) none() bool { return len(s.Dispatches) == 0 && s.Book == "" }
+
 // Swept counts the requests of a sweep.
 type Swept struct {
 	Requested, Cleared, Failed int
@@ -22,44 +24,43 @@ type Swept struct {
 // Clear purges the hub: ids given, one request for each id and the book is not
 // looked at; a book and no ids, exactly one request; neither, no request. A
 // request counts as cleared only if the hub echoes the scope that was asked for
-// (HB1). It never fails the caller.
-func (d *Dispatcher) Clear(ctx context.Context, s Sweep) Swept {
-	var swept Swept
+// (HB1). It never fails the caller; left is what is to be cleared yet.
+func (d *Dispatcher) Clear(ctx context.Context, s Sweep) (swept Swept, left Sweep) {
 	for _, id := range dedupe(s.Dispatches) {
 		swept.Requested++
 		if cleared, _ := d.Purge(ctx, id); cleared {
 			swept.Cleared++
 		} else {
 			swept.Failed++
+			left.Dispatches = append(left.Dispatches, id)
 		}
 	}
 	if swept.Requested > 0 || s.Book == "" {
-		return swept
+		return swept, left
 	}
 	swept.Requested = 1
 	c, err := d.Hub.ClearBook(ctx, s.Book)
 	if err == nil && c.OK && c.Scope.BookID != nil && *c.Scope.BookID == s.Book {
 		swept.Cleared = 1
 	} else {
-		swept.Failed = 1
+		swept.Failed, left.Book = 1, s.Book
 	}
 	d.Observer.Observe(ports.Swept{Book: s.Book, Requested: 1, Cleared: swept.Cleared, Failed: swept.Failed})
-	return swept
+	return swept, left
 }
 
 // ClearUntilDone purges the hub and goes on, in a task of its own, with what failed:
 // a hub that is away for a minute must not keep the jobs of a cancelled dispatch.
 func (d *Dispatcher) ClearUntilDone(ctx context.Context, s Sweep) Swept {
-	swept := d.Clear(ctx, s)
-	if swept.Failed > 0 {
-		d.Runtime.Go(ctx, "sweep", func(ctx context.Context) {
-			for wait := 5 * time.Second; wait <= 10*time.Minute && d.Runtime.Sleep(ctx, wait) == nil; wait *= 2 {
-				if d.Clear(ctx, s).Failed == 0 {
-					return
-				}
-			}
-		})
+	swept, left := d.Clear(ctx, s)
+	if left.none() {
+		return swept
 	}
+	d.Runtime.Go(ctx, "sweep", func(ctx context.Context) {
+		for wait := 5 * time.Second; !left.none() && wait <= 10*time.Minute && d.Runtime.Sleep(ctx, wait) == nil; wait *= 2 {
+			d.isolate(ports.SceneID{Book: s.Book}, "sweep", func() { _, left = d.Clear(ctx, left) })
+		}
+	})
 	return swept
 }
 
