@@ -40,6 +40,13 @@ func (d *Dispatcher) beside(ctx context.Context, l *live, do func(context.Contex
 	}
 }
 
+// progressed tells how many pictures stand while the jobs of a dispatch are under way: those
+// for which there is no job, and those whose job is done. An edit may have left fewer than
+// there are jobs.
+func (d *Dispatcher) progressed(ctx context.Context, l *live) {
+	d.progress(ctx, l, max(0, len(l.scene.Units)-len(l.jobs)+l.count(done)))
+}
+
 // progress tells how many pictures of a scene stand, for display. It comes from proofs and
 // accepted results only, and is never more than there are units; none at all takes the
 // count of an older generation away (spec orchestration 5.5).

@@ -82,6 +82,7 @@ func (d *Dispatcher) watch(ctx context.Context, l *live) {
 
 // look is one round of watch.
 func (d *Dispatcher) look(ctx context.Context, l *live) {
+	d.recall(ctx, l)
 	if !d.refresh(ctx, l) {
 		return
 	}
@@ -114,8 +115,8 @@ func (d *Dispatcher) refresh(ctx context.Context, l *live) bool {
 	}
 	before := l.count(done)
 	l.merge(jobs)
-	if now := l.count(done); now > before {
-		d.progress(ctx, l, len(l.scene.Units)-len(l.jobs)+now)
+	if l.count(done) > before {
+		d.progressed(ctx, l)
 	}
 	return true
 }
@@ -249,7 +250,10 @@ func (d *Dispatcher) Adopt(ctx context.Context, v store.StageView) (adopted bool
 			return // it has ended, or nobody renews it, and a pass adopts it again
 		}
 		d.Runtime.Go(ctx, "renew", func(ctx context.Context) { d.renew(ctx, l) })
-		d.isolate(l.stage.SceneID, "adopt", func() { d.poll(ctx, l) })
+		d.isolate(l.stage.SceneID, "adopt", func() {
+			d.recall(ctx, l)
+			d.poll(ctx, l)
+		})
 		d.watch(ctx, l)
 	})
 	return true, nil
@@ -306,4 +310,20 @@ func (d *Dispatcher) resume(ctx context.Context, l *live) bool {
 		return false
 	}
 	return true
+}
+
+// recall reads the scene of an adopted dispatch: without it nobody knows whose workers may
+// take the jobs, nor how many pictures there are. While the content is away the dispatch goes
+// on without it.
+func (d *Dispatcher) recall(ctx context.Context, l *live) {
+	if l.scene.Version != 0 {
+		return
+	}
+	scene, err := d.Content.Scene(ctx, l.stage.SceneID)
+	if err != nil {
+		d.trouble(l.stage.SceneID, "read content", err)
+		return
+	}
+	l.scene = scene
+	d.progressed(ctx, l)
 }
