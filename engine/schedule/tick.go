@@ -31,7 +31,7 @@ type Scheduler struct {
 	settled  func(ctx context.Context, book string)
 	number   int64
 	refusals map[ports.StageID]string    // rows of refusals under way: the reason, as of the last tick
-	unread   map[ports.StageID]time.Time // when a stage could last not be begun because something could not be read
+	unread   map[ports.StageID]time.Time // of candidates: when one could last not be begun because something could not be read
 }
 
 // New returns a scheduler for the given stages, in the order in which a scene goes
@@ -181,6 +181,7 @@ func (t *tick) retire(ctx context.Context) {
 // candidate did not take after all goes to the next one, so that scenes that cannot
 // be read keep no others waiting.
 func (t *tick) start(ctx context.Context) {
+	t.forget()
 	if len(t.candidates) == 0 {
 		return
 	}
@@ -206,7 +207,7 @@ func (t *tick) start(ctx context.Context) {
 	wait, cancel := t.d.Runtime.WithTimeout(ctx, waitAtMost)
 	defer cancel()
 	for wait.Err() == nil && len(t.candidates) > 0 {
-		tries := t.launch(ctx, free)
+		tries := t.launch(free)
 		if len(tries) == 0 {
 			break
 		}
@@ -224,6 +225,18 @@ func (t *tick) start(ctx context.Context) {
 	}
 }
 
+// forget drops what is known of stages that are no candidates any more: they may never be
+// tried again.
+func (t *tick) forget() {
+	unread := map[ports.StageID]time.Time{}
+	for _, v := range t.candidates {
+		if at, is := t.s.unread[v.Stage]; is {
+			unread[v.Stage] = at
+		}
+	}
+	t.s.unread = unread
+}
+
 // turn is what candidates are ordered by: when a stage was last begun, or last
 // could not be.
 func (t *tick) turn(v store.StageView) time.Time {
@@ -234,7 +247,7 @@ func (t *tick) turn(v store.StageView) time.Time {
 }
 
 // launch takes from the candidates as many as there are free slots for.
-func (t *tick) launch(ctx context.Context, free map[string]int) []*try {
+func (t *tick) launch(free map[string]int) []*try {
 	var tries []*try
 	var rest []store.StageView
 	for _, v := range t.candidates {
