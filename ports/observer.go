@@ -75,7 +75,7 @@ type Finish struct {
 	WindowSeconds int64 // the window applied; 0: not deferred
 	Deferred      bool
 	Retryable     bool
-	Sent          int    // jobs that the hub accepted in the dispatch's life
+	Sent          int    // jobs that the hub accepted, or whose artifact stood already: there was progress
 	State         string // stage state after it
 	Idle          int64  // zero-progress attempts in a row, this one included
 	Budget        int64  // tokens left; -1: full

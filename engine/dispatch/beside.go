@@ -44,7 +44,7 @@ func (d *Dispatcher) beside(ctx context.Context, l *live, do func(context.Contex
 // for which there is no job, and those whose job is done. An edit may have left fewer than
 // there are jobs.
 func (d *Dispatcher) progressed(ctx context.Context, l *live) {
-	d.progress(ctx, l, max(0, len(l.scene.Units)-len(l.jobs)+l.count(done)))
+	d.progress(ctx, l, max(0, len(l.scene.Units)-len(l.jobs)+l.tally().done))
 }
 
 // progress tells how many pictures of a scene stand, for display. It comes from proofs and

@@ -134,17 +134,32 @@ func (l *live) jobIDs() []string {
 	return ids
 }
 
-// count returns how many jobs are in one of the states.
-func (l *live) count(states ...string) int {
-	n := 0
+// tally counts the jobs of a dispatch by where they are.
+type tally struct {
+	outstanding int // not at the hub
+	unsure      int // posted, and no answer came
+	atHub       int
+	ended       int // done or failed
+	done        int // of those
+}
+
+func (l *live) tally() (t tally) {
 	for _, j := range l.jobs {
-		for _, s := range states {
-			if j.state == s {
-				n++
-			}
+		switch j.state {
+		case outstanding:
+			t.outstanding++
+		case posting, unknown:
+			t.unsure++
+		case sent:
+			t.atHub++
+		case done:
+			t.done++
+			t.ended++
+		case failed:
+			t.ended++
 		}
 	}
-	return n
+	return t
 }
 
 // merge takes over what Redis knows of the jobs' results.

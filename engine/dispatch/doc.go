@@ -11,9 +11,10 @@
 //     who renews it. A dispatch nobody renews is adopted.
 //   - Unknown never clears, regenerates or fails anything (design 5.4.6).
 //
-// Files: begin.go (admission), send.go (rounds of posts), post.go (one job),
-// watch.go (renewal and supervision), complete.go (results), finish.go, sweep.go
-// (purging the hub).
+// Files: dispatcher.go (what is kept of a dispatch), begin.go (admission), send.go
+// (rounds of posts), post.go (one job), beside.go (what a stage does beside its jobs, and
+// the count of pictures), watch.go (renewal and supervision), complete.go (results),
+// finish.go, sweep.go (purging the hub).
 //
 // Not for: which stage to try when (package schedule), what explicit intents do
 // (package engine), or what a stage is made of (package stage).

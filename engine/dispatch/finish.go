@@ -72,8 +72,9 @@ func isCorrupt(err error) bool {
 }
 
 func (d *Dispatcher) finished(l *live, e ending, f store.FinishReply) {
+	t := l.tally()
 	d.Observer.Observe(ports.Finish{Stage: l.stage, Dispatch: l.dispatch, Generation: l.generation,
 		Outcome: e.outcome, Reason: f.Reason, Bucket: e.verdict.Bucket, WindowSeconds: int64(e.verdict.Window / time.Second),
-		Deferred: e.verdict.Deferred, Retryable: e.verdict.Retryable, Sent: l.count(sent, done, failed),
+		Deferred: e.verdict.Deferred, Retryable: e.verdict.Retryable, Sent: t.atHub + t.ended,
 		State: string(f.State), Idle: f.Idle, Budget: f.Budget, Evidence: string(e.evidence), Circuit: f.Circuit})
 }

@@ -52,17 +52,17 @@ func endsDispatch(reason string) bool {
 
 // judge finishes the dispatch if a round has left nothing to wait for.
 func (d *Dispatcher) judge(ctx context.Context, l *live) Started {
-	switch {
+	switch t := l.tally(); {
 	case l.ended.Load():
 		return Started{Answer: Nothing, Reason: outcome.StaleIntent}
-	case l.count(done, failed) == len(l.jobs):
+	case t.ended == len(l.jobs):
 		if d.settle(ctx, l); !l.ended.Load() {
 			return Started{Answer: Pending} // the proof could not be told, or another completes it
 		}
 		return Started{Answer: Completed}
-	case l.count(sent, done, failed) > 0:
+	case t.atHub+t.ended > 0:
 		return Started{Answer: Sent}
-	case l.count(unknown, posting) > 0:
+	case t.unsure > 0:
 		return Started{Answer: Pending}
 	}
 	v := d.conclude(l)

@@ -97,10 +97,10 @@ func (d *Dispatcher) look(ctx context.Context, l *live) {
 
 // interval is the time to the next look.
 func (d *Dispatcher) interval(l *live) time.Duration {
-	switch {
-	case l.count(unknown, posting) > 0, l.taken: // a merge that hangs must not keep who counts its time away
+	switch t := l.tally(); {
+	case t.unsure > 0, l.taken: // look often: this task measures how long a merge hangs
 		return roundEvery
-	case l.count(outstanding) > 0:
+	case t.outstanding > 0:
 		return retryEvery
 	}
 	return pollEvery
@@ -113,9 +113,9 @@ func (d *Dispatcher) refresh(ctx context.Context, l *live) bool {
 		d.trouble(l.stage.SceneID, "read jobs", err)
 		return false
 	}
-	before := l.count(done)
+	before := l.tally().done
 	l.merge(jobs)
-	if l.count(done) > before {
+	if l.tally().done > before {
 		d.progressed(ctx, l)
 	}
 	return true
@@ -123,24 +123,24 @@ func (d *Dispatcher) refresh(ctx context.Context, l *live) bool {
 
 // step goes on with the dispatch.
 func (d *Dispatcher) step(ctx context.Context, l *live) {
-	if l.count(done, failed) == len(l.jobs) {
+	if l.tally().ended == len(l.jobs) {
 		l.tries = 0
 		d.settle(ctx, l)
 		return
 	}
 	d.round(ctx, l)
 	l.tries++
-	switch {
+	switch t := l.tally(); {
 	case l.ended.Load():
-	case l.count(sent) > 0:
+	case t.atHub > 0:
 		l.tries = 0
-	case l.count(unknown, posting) > 0:
-		if l.count(done, failed) == 0 && d.Runtime.Now().Sub(l.started) > askAtMost {
+	case t.unsure > 0:
+		if t.ended == 0 && d.Runtime.Now().Sub(l.started) > askAtMost {
 			d.abandon(ctx, l)
 		}
-	case l.count(done, failed) == 0:
+	case t.ended == 0:
 		d.judge(ctx, l)
-	case l.count(outstanding) > 0 && (l.tries >= giveUpAfter || l.endless()):
+	case t.outstanding > 0 && (l.tries >= giveUpAfter || l.endless()):
 		d.giveUp(ctx, l)
 	}
 }
