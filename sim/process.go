@@ -217,6 +217,8 @@ func (g *Group) Wait(ctx context.Context) error {
 		} else {
 			t.park()
 		}
+		// Who has left must not be woken by the end of the group, out of another wait.
+		g.waiters = slices.DeleteFunc(g.waiters, func(w *Task) bool { return w == t })
 	}
 	return nil
 }

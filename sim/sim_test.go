@@ -2,6 +2,7 @@ package sim_test
 
 import (
 	"context"
+	"fmt"
 	"runtime"
 	"strings"
 	"testing"
@@ -142,6 +143,39 @@ func TestGroupWaitIsBounded(t *testing.T) {
 	})
 	w.RunFor(2 * time.Hour)
 	require.True(t, ended)
+}
+
+func TestALeftGroupWakesNobody(t *testing.T) {
+	for name, wait := range map[string]func(context.Context, *sim.World, *sim.Process) error{
+		"a sleep": func(ctx context.Context, _ *sim.World, p *sim.Process) error { return p.Sleep(ctx, time.Minute) },
+		"a call": func(_ context.Context, w *sim.World, _ *sim.Process) error {
+			reply, err := w.Do(&sim.Call{Service: "far", Verb: "get", Do: func(*sim.Fired) (any, error) { return "answer", nil }})
+			if err == nil && reply != "answer" {
+				err = fmt.Errorf("the call was answered with %v", reply)
+			}
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := sim.New(sim.Options{Latency: map[string]sim.Latency{"far": {Min: time.Minute, Max: time.Minute}}})
+			defer w.Close()
+			p := w.Process("p")
+			var began, ended time.Duration
+			p.Go(p.Context(), "t", func(ctx context.Context) {
+				g := p.Group()
+				g.Go(ctx, "short", func(ctx context.Context) { _ = p.Sleep(ctx, 10*time.Second) })
+				soon, cancel := p.WithTimeout(ctx, time.Second)
+				defer cancel()
+				require.ErrorIs(t, g.Wait(soon), context.DeadlineExceeded)
+				began = w.Elapsed()
+				require.NoError(t, wait(ctx, w, p))
+				ended = w.Elapsed()
+			})
+			w.RunFor(time.Hour)
+			require.Empty(t, w.Failures())
+			require.GreaterOrEqual(t, ended-began, time.Minute)
+		})
+	}
 }
 
 func TestPanicAndGoexitAreFailuresOfTheirTask(t *testing.T) {
