@@ -186,7 +186,11 @@ func (b *Books) call(ctx context.Context, verb, subject string, do func(missing 
 	})
 }
 
+// clone shares nothing with s: an edit must not show in what was read before it.
 func clone(s ports.Scene) ports.Scene {
-	s.Layers, s.Units = maps.Clone(s.Layers), slices.Clone(s.Units)
+	s.Layers, s.Units, s.Segments, s.Groups = maps.Clone(s.Layers), slices.Clone(s.Units), slices.Clone(s.Segments), slices.Clone(s.Groups)
+	for i := range s.Groups {
+		s.Groups[i].Units = slices.Clone(s.Groups[i].Units)
+	}
 	return s
 }

@@ -79,6 +79,29 @@ func TestEditsAndCopies(t *testing.T) {
 	})
 }
 
+// TestNothingIsShared: neither an edit nor a reader changes what others have read.
+func TestNothingIsShared(t *testing.T) {
+	w := sim.New(sim.Options{})
+	defer w.Close()
+	books, id := newBooks(w), ports.SceneID{Book: "b1", Chapter: "c1", Scene: "s1"}
+	written := func() ports.Scene {
+		return ports.Scene{SceneID: id, Version: 1, Layers: map[string]bool{"video": true}, Units: []ports.Unit{{ID: "u1"}},
+			Segments: []ports.Unit{{ID: "1"}}, Groups: []ports.VideoGroup{{ID: "g1", Units: []string{"u1"}}}}
+	}
+	books.Set(written())
+	read, _ := books.Get(id)
+	change := func(s *ports.Scene) {
+		s.Layers["video"], s.Units[0].ID, s.Segments[0].ID, s.Groups[0].ID, s.Groups[0].Units[0] = false, "x", "x", "x", "x"
+	}
+	require.True(t, books.Edit(id, change))
+	require.Equal(t, written(), read, "what was read stands as it was read")
+
+	books.Set(written())
+	change(&read)
+	now, _ := books.Get(id)
+	require.Equal(t, written(), now, "a reader changes nothing")
+}
+
 func TestEffects(t *testing.T) {
 	id := ports.SceneID{Book: "b1", Chapter: "a:b", Scene: "s1"}
 	for effect, want := range map[string]error{
