@@ -262,7 +262,7 @@ func (r *run) fault(s *lang.Step) {
 	}
 	r.faults[id] = s
 	rule := sim.Rule{ID: id, Effect: a.Text("effect"), Delay: a.Duration("delay"), After: a.Text("when") == "after",
-		Rate: a.Percent("rate"), Count: int(a.Count("count")), From: r.w.Sim.Elapsed(), Match: matcher(a)}
+		Rate: a.Percent("rate"), Count: int(a.Count("count")), From: r.w.Sim.Elapsed(), Match: matcher(a, s.Effect)}
 	if a.Has("nth") {
 		n := a.CountRange("nth")
 		rule.NthMin = int(n.Min)
@@ -295,15 +295,15 @@ func (r *run) fault(s *lang.Step) {
 	r.w.Sim.Inject(rule)
 }
 
-// matcher says which calls a fault is about.
-func matcher(a lang.Args) func(sim.CallName) bool {
+// matcher says which calls a fault is about: never one that its effect means nothing to.
+func matcher(a lang.Args, effect *lang.FaultEffect) func(sim.CallName) bool {
 	if a.Has("call") {
 		name := a.Text("call")
 		return func(n sim.CallName) bool { return n.String() == name }
 	}
 	service, verb, subject, on := a.Text("service"), a.Text("verb"), a.Text("subject"), a.Text("on")
 	return func(n sim.CallName) bool {
-		return n.Service == service && (verb == "" || sim.Glob(verb, n.Verb)) && (subject == "" || sim.Glob(subject, n.Subject)) &&
+		return n.Service == service && effect.Hits(n.Verb) && (verb == "" || sim.Glob(verb, n.Verb)) && (subject == "" || sim.Glob(subject, n.Subject)) &&
 			(on == "" || n.Process() == on || strings.HasPrefix(n.Process(), on+"."))
 	}
 }

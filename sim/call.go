@@ -34,12 +34,25 @@ type Call struct {
 	Deadline time.Time // virtual; zero: none
 	Detail   string    // for the trace
 
+	// Effects are those that Do knows, beside the kernel's. A fault of another one would
+	// do nothing and count as fired: it fails the world.
+	Effects Effects
 	// Do carries the request out at the instant at which it arrives. It runs
 	// outside any task and must not wait. fx is the effect that the fault plan
 	// gave the call, if the kernel does not handle it by itself; else nil.
 	Do func(fx *Fired) (any, error)
 	// Outcome describes the answer in the trace; nil: "ok", or the error's text.
 	Outcome func(any, error) string
+}
+
+// Effects are effects of a fake, each with the verbs of the calls that it means something
+// to; nil: of all.
+type Effects map[string][]string
+
+// Of says whether an effect means something to a call of that verb.
+func (e Effects) Of(effect, verb string) bool {
+	verbs, known := e[effect]
+	return known && (verbs == nil || slices.Contains(verbs, verb))
 }
 
 type callKey struct{ task, service, verb, subject string }
@@ -157,7 +170,11 @@ func (r *request) suffer(t *Task, fx *Fired, latency time.Duration) (any, error)
 		r.deliver(latency/2, pause)
 		return r.answer(t, latency)
 	}
-	r.fx = fx
+	if r.call.Effects.Of(fx.Effect, r.call.Verb) {
+		r.fx = fx
+	} else {
+		r.w.Fail("fault", "a call of "+r.call.Service+"."+r.call.Verb+" has no effect "+fx.Effect)
+	}
 	return r.send(t, latency, latency)
 }
 

@@ -232,6 +232,37 @@ func TestCrashAroundACall(t *testing.T) {
 	}
 }
 
+// An effect that means nothing to the call that it hits would prove nothing.
+func TestAnEffectThatMeansNothingFails(t *testing.T) {
+	effects := sim.Effects{"cold": nil, "stale": {"get"}}
+	for _, c := range []struct {
+		effect, verb string
+		want         []string
+	}{
+		{"cold", "get", nil}, {"cold", "put", nil}, {"stale", "get", nil},
+		{"stale", "put", []string{"0.000000s: p/t: fault: a call of far.put has no effect stale"}},
+		{"odd", "get", []string{"0.000000s: p/t: fault: a call of far.get has no effect odd"}},
+	} {
+		t.Run(c.effect+" "+c.verb, func(t *testing.T) {
+			w := sim.New(sim.Options{})
+			defer w.Close()
+			w.Inject(sim.Rule{Effect: c.effect, Match: func(sim.CallName) bool { return true }})
+			p := w.Process("p")
+			p.Go(p.Context(), "t", func(context.Context) {
+				saw, err := w.Do(&sim.Call{Service: "far", Verb: c.verb, Effects: effects, Do: func(fx *sim.Fired) (any, error) { return fx != nil, nil }})
+				require.NoError(t, err)
+				require.Equal(t, c.want == nil, saw, "what means nothing is not handed on")
+			})
+			w.RunFor(time.Second)
+			var failures []string
+			for _, f := range w.Failures() {
+				failures = append(failures, f.Error())
+			}
+			require.Equal(t, c.want, failures)
+		})
+	}
+}
+
 func TestGlob(t *testing.T) {
 	for _, c := range []struct {
 		pattern, s string

@@ -124,6 +124,14 @@ func TestRun(t *testing.T) {
 	require.FileExists(t, "t/s-good-seed1.trace")
 }
 
+// A fault that names no verb hits the calls that its effect means something to: no upload, here.
+func TestFaultWithoutVerb(t *testing.T) {
+	text := strings.Replace(good, "request", "workers  image=1\nfault    artifacts missing\nrequest", 1) + "run      5m\nexpect   state b1/c1/s1:image != ready\n"
+	status, stdout, _ := sim(t, map[string]string{"x.sim": text}, "run", "x.sim")
+	require.Equal(t, exitOK, status, stdout)
+	require.NotContains(t, stdout, "hit nothing")
+}
+
 func TestUpdateWritesGoldenBlocks(t *testing.T) {
 	stale := good + "show     state b1/c1/s1:image\n----\nstale\n----\n"
 	fresh := strings.Replace(stale, "stale", "state b1/c1/s1:image = pending", 1)

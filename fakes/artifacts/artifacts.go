@@ -12,10 +12,10 @@ import (
 	"github.com/animastor/orchestra/sim"
 )
 
-// Effects are the effects of a stat beside those of the kernel.
-var Effects = [...]string{
-	"missing",    // answers that nothing stands there
-	"unreadable", // an error: unknown
+// Effects are the effects of this service beside those of the kernel.
+var Effects = sim.Effects{
+	"missing":    {"stat"}, // answers that nothing stands there
+	"unreadable": {"stat"}, // an error: unknown
 }
 
 // ErrUnreadable is the error of the effect unreadable.
@@ -74,7 +74,7 @@ func (s *Store) Put(ctx context.Context, file ports.Artifact) error {
 func (s *Store) call(ctx context.Context, verb, path string, do func(*sim.Fired) (any, error)) (any, error) {
 	deadline, _ := ctx.Deadline()
 	return s.w.Do(&sim.Call{
-		Service: "artifacts", Verb: verb, Subject: s.name(path), Deadline: deadline, Do: do,
+		Service: "artifacts", Verb: verb, Subject: s.name(path), Deadline: deadline, Effects: Effects, Do: do,
 		Outcome: func(reply any, err error) string {
 			if err != nil {
 				return err.Error()

@@ -20,11 +20,11 @@ const (
 )
 
 // Effects are the effects of a delivery beside those of the kernel.
-var Effects = [...]string{
-	"drop",      // never delivered
-	"duplicate", // delivered, and once more within 30 s
-	"reorder",   // delivered within 60 s, behind the next ones
-	"delay",     // delivered after the delay of the rule, behind the next ones
+var Effects = sim.Effects{
+	"drop":      nil, // never delivered
+	"duplicate": nil, // delivered, and once more within 30 s
+	"reorder":   nil, // delivered within 60 s, behind the next ones
+	"delay":     nil, // delivered after the delay of the rule, behind the next ones
 }
 
 // Queue is the way from a hub to its engines. Each delivery is one call of service
@@ -116,7 +116,7 @@ func (f fate) String() string {
 
 func (q *Queue) deliver(ctx context.Context, d delivery) {
 	reply, err := q.w.Do(&sim.Call{
-		Service: "callback", Verb: d.verb,
+		Service: "callback", Verb: d.verb, Effects: Effects,
 		Subject:  d.result.StageID().String() + "/" + ports.Quote(d.result.UnitID),
 		Deadline: q.w.Now().Add(timeout),
 		Do:       func(fx *sim.Fired) (any, error) { return q.hand(d, fx) },
@@ -153,8 +153,6 @@ func (q *Queue) hand(d delivery, fx *sim.Fired) (any, error) {
 		return fate{later: q.draw(fx, reorderMax)}, nil
 	case fx.Effect == "duplicate":
 		f.later = q.draw(fx, duplicateMax)
-	default:
-		q.w.Fail("fault", "callbacks have no effect "+fx.Effect)
 	}
 	var live []replica
 	for _, r := range q.replicas {

@@ -13,9 +13,9 @@ import (
 )
 
 // Effects are the effects of this service beside those of the kernel.
-var Effects = [...]string{
-	"missing",    // the scene, or every scene of the book, is not there
-	"unreadable", // an error
+var Effects = sim.Effects{
+	"missing":    {"scene", "scenes"}, // the scene, or every scene of the book, is not there
+	"unreadable": nil,                 // an error
 }
 
 // ErrUnreadable is the error of the effect unreadable.
@@ -176,7 +176,7 @@ func (b *Books) Times(id ports.SceneID) []ports.UnitTime { return slices.Clone(b
 func (b *Books) call(ctx context.Context, verb, subject string, do func(missing bool) (any, error)) (any, error) {
 	deadline, _ := ctx.Deadline()
 	return b.w.Do(&sim.Call{
-		Service: "content", Verb: verb, Subject: subject, Deadline: deadline,
+		Service: "content", Verb: verb, Subject: subject, Deadline: deadline, Effects: Effects,
 		Do: func(fx *sim.Fired) (any, error) {
 			if fx != nil && fx.Effect == "unreadable" {
 				return nil, ErrUnreadable

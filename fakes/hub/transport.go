@@ -19,13 +19,13 @@ import (
 )
 
 // Effects are the effects of this service beside those of the kernel.
-var Effects = [...]string{
-	"reject",  // a no that does nothing; param: its status, else 400
-	"error",   // a 500 that does nothing
-	"busy",    // a 503 no_worker_available that does nothing
-	"stale",   // carried out, and answered as the last time for this method and URL
-	"garbage", // carried out, and answered with a body that cannot be read
-	"restart", // the queue is lost, and then the request is carried out
+var Effects = sim.Effects{
+	"reject":  nil, // a no that does nothing; param: its status, else 400
+	"error":   nil, // a 500 that does nothing
+	"busy":    nil, // a 503 no_worker_available that does nothing
+	"stale":   nil, // carried out, and answered as the last time for this method and URL
+	"garbage": nil, // carried out, and answered with a body that cannot be read
+	"restart": nil, // the queue is lost, and then the request is carried out
 }
 
 // Transport is the way of one process to the hub. Each request is one call of
@@ -56,7 +56,7 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	verb, subject := t.hub.Name(req, body)
 	deadline, _ := ctx.Deadline()
 	reply, err := t.hub.w.Do(&sim.Call{
-		Service: "hub", Verb: verb, Subject: subject, Deadline: deadline,
+		Service: "hub", Verb: verb, Subject: subject, Deadline: deadline, Effects: Effects,
 		Do:      func(fx *sim.Fired) (any, error) { return t.hub.suffer(req, body, fx) },
 		Outcome: outcome,
 	})
@@ -124,8 +124,6 @@ func (h *Hub) suffer(req *http.Request, body []byte, fx *sim.Fired) (any, error)
 		return a, err
 	case "restart":
 		h.Restart()
-	default:
-		h.w.Fail("fault", "the hub has no effect "+fx.Effect)
 	}
 	return h.answer(req, body)
 }

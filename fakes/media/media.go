@@ -10,9 +10,9 @@ import (
 	"github.com/animastor/orchestra/sim"
 )
 
-// Effects are the effects of a merge beside those of the kernel.
-var Effects = [...]string{
-	"missing", // answers that a part is missing
+// Effects are the effects of this service beside those of the kernel.
+var Effects = sim.Effects{
+	"missing": {"merge"}, // answers that a part is missing
 }
 
 // errSuperseded says that a file of a higher generation stands where the merge would go.
@@ -36,7 +36,7 @@ func New(w *sim.World, tree *artifacts.Store) *Merger { return &Merger{w: w, tre
 func (m *Merger) Merge(ctx context.Context, order ports.Merge) error {
 	deadline, _ := ctx.Deadline()
 	_, err := m.w.Do(&sim.Call{
-		Service: "media", Verb: "merge", Subject: m.tree.Name(order.Whole.Path), Deadline: deadline,
+		Service: "media", Verb: "merge", Subject: m.tree.Name(order.Whole.Path), Deadline: deadline, Effects: Effects,
 		Do: func(fx *sim.Fired) (any, error) { return nil, m.merge(order, fx) },
 	})
 	if err != nil {
@@ -73,7 +73,7 @@ func (m *Merger) merge(order ports.Merge, fx *sim.Fired) error {
 func (m *Merger) Place(ctx context.Context, path string) error {
 	deadline, _ := ctx.Deadline()
 	_, err := m.w.Do(&sim.Call{
-		Service: "media", Verb: "place", Subject: m.tree.Name(path), Deadline: deadline,
+		Service: "media", Verb: "place", Subject: m.tree.Name(path), Deadline: deadline, Effects: Effects,
 		Do: func(*sim.Fired) (any, error) {
 			if file, stands := m.tree.Get(path); !stands || file.Size == 0 {
 				m.tree.Set(ports.Artifact{Path: path, Size: 1, Placeholder: true})

@@ -11,13 +11,13 @@ import (
 	"github.com/animastor/orchestra/sim"
 )
 
-// Effects are the effects of a read beside those of the kernel.
-var Effects = [...]string{
-	"unreadable",  // an error: unknown
-	"undecodable", // one row makes no sense
-	"partial",     // the second half of the page is missing
-	"empty",       // answers as an empty store would
-	"stale",       // answers as before the last write of the scene
+// Effects are the effects of this service beside those of the kernel.
+var Effects = sim.Effects{
+	"unreadable":  nil,                                          // an error: unknown
+	"undecodable": {"pointer", "marks", "version", "tombstone"}, // one row makes no sense
+	"partial":     {"pointer", "marks"},                         // the second half of the page is missing
+	"empty":       {"pointer", "marks", "version", "tombstone"}, // answers as an empty store would
+	"stale":       {"pointer", "marks", "version"},              // answers as before the last write of the scene
 }
 
 // Store is the store of a world. Its calls belong to the running task.
@@ -186,7 +186,7 @@ func call[T any](ctx context.Context, s *Store, verb, subject string, valid erro
 	}
 	deadline, _ := ctx.Deadline()
 	reply, err := s.w.Do(&sim.Call{
-		Service: "pg", Verb: verb, Subject: subject, Deadline: deadline,
+		Service: "pg", Verb: verb, Subject: subject, Deadline: deadline, Effects: Effects,
 		Do: func(fx *sim.Fired) (any, error) {
 			switch {
 			case fx == nil:

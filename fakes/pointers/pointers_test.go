@@ -63,13 +63,16 @@ func TestOutage(t *testing.T) {
 			})
 		})
 	}
-	live(t, sim.Rule{Effect: "empty", Match: everything}, func(ctx context.Context, _ ports.Runtime, s *pointers.Store) {
+	meant := func(effect string) sim.Rule {
+		return sim.Rule{Effect: effect, Match: func(n sim.CallName) bool { return pointers.Effects.Of(effect, n.Verb) }}
+	}
+	live(t, meant("empty"), func(ctx context.Context, _ ports.Runtime, s *pointers.Store) {
 		err := pointerstest.Outage(ctx, s)
 		for _, method := range pointerstest.Methods() {
 			require.ErrorContains(t, err, method+" in an outage must answer ErrUnreadable, not")
 		}
 	})
-	live(t, sim.Rule{Effect: "undecodable"}, func(ctx context.Context, _ ports.Runtime, s *pointers.Store) {
+	live(t, meant("undecodable"), func(ctx context.Context, _ ports.Runtime, s *pointers.Store) {
 		require.NoError(t, pointerstest.Undecodable(ctx, s, scene))
 		require.Error(t, pointerstest.Outage(ctx, s))
 	})

@@ -22,9 +22,9 @@ var services = []service{
 	{"pg", []string{"pointer", "marks", "publish", "mark", "settle", "stamp", "version", "tombstone", "*"}},
 }
 
-// effectsOf lists what can become of a call of a service.
-func effectsOf(service string) []*lang.FaultEffect {
-	return slices.DeleteFunc(lang.Effects(), func(e *lang.FaultEffect) bool { return e.Service != "" && e.Service != service })
+// effectsOf lists what can become of a call of a service and verb.
+func effectsOf(service, verb string) []*lang.FaultEffect {
+	return slices.DeleteFunc(lang.Effects(), func(e *lang.FaultEffect) bool { return e.Service != "" && e.Service != service || !e.Hits(verb) })
 }
 
 // service is one whose calls a fault can hit.
@@ -39,7 +39,7 @@ func (d *drawer) fault() { d.faultOf(pick(d, services...)) }
 // faultOf writes a fault of a service.
 func (d *drawer) faultOf(service service) {
 	verb := pick(d, service.verbs...)
-	effect := pick(d, effectsOf(service.name)...)
+	effect := pick(d, effectsOf(service.name, verb)...)
 	parts := []string{"fault", service.name, verb}
 	if glob := d.glob(); glob != "" {
 		parts = append(parts, glob)

@@ -5,12 +5,14 @@ import (
 	"strings"
 
 	"github.com/animastor/orchestra/scenarios/syntax"
+	"github.com/animastor/orchestra/sim"
 )
 
 // FaultEffect is what `fault` can make of a call: an effect of every service
 // (Service is empty) or of one, which then hides that of the same name.
 type FaultEffect struct {
 	Service, Name, Doc string
+	Verbs              []string // of the calls that it means something to; nil: all
 	Keys               []string // those of effectKeys that mean something to it; delay is needed then
 }
 
@@ -24,51 +26,51 @@ var (
 )
 
 var effects = []*FaultEffect{
-	{"", "refuse", "The call is not carried out, and the caller learns it.", nil},
-	{"", "lost", "The call is carried out and its answer lost.", nil},
-	{"", "slow", "The call takes `delay` longer, half of it before it is carried out.", delay},
-	{"", "late", "The call is carried out in time and answered `delay` late.", delay},
-	{"", "hang", "The call is not carried out and never answered: the caller runs into its deadline.", nil},
-	{"", "down", "As refuse, said of a service that is away for its time (`for`, `until`, or until it is healed).", nil},
-	{"", "crash", "The caller crashes, before the call is carried out or (`when=after`) after it.", moment},
-	{"", "pause", "The caller stands still for `delay`, before the call or (`when=after`) after it.", delayed},
+	{Name: "refuse", Doc: "The call is not carried out, and the caller learns it."},
+	{Name: "lost", Doc: "The call is carried out and its answer lost."},
+	{Name: "slow", Keys: delay, Doc: "The call takes `delay` longer, half of it before it is carried out."},
+	{Name: "late", Keys: delay, Doc: "The call is carried out in time and answered `delay` late."},
+	{Name: "hang", Doc: "The call is not carried out and never answered: the caller runs into its deadline."},
+	{Name: "down", Doc: "As refuse, said of a service that is away for its time (`for`, `until`, or until it is healed)."},
+	{Name: "crash", Keys: moment, Doc: "The caller crashes, before the call is carried out or (`when=after`) after it."},
+	{Name: "pause", Keys: delayed, Doc: "The caller stands still for `delay`, before the call or (`when=after`) after it."},
 
-	{"redis", "noscript", "Redis has forgotten the script (NOSCRIPT).", nil},
-	{"redis", "evict", "`key`, or the first key of the command, is evicted before it runs.", []string{"key"}},
-	{"redis", "cut", "The `first` commands of a pipeline (half of them) are carried out, then the connection breaks.", []string{"first"}},
-	{"redis", "oom", "Memory is short: a command that may need some is refused, and a script whose first write is one.", nil},
-	{"redis", "readonly", "Redis is a replica: commands and scripts that write are refused.", nil},
-	{"redis", "outage", "Redis is away: connections are refused, for its time.", nil},
+	{Service: "redis", Name: "noscript", Doc: "Redis has forgotten the script (NOSCRIPT)."},
+	{Service: "redis", Name: "evict", Keys: []string{"key"}, Doc: "`key`, or the first key of the command, is evicted before it runs."},
+	{Service: "redis", Name: "cut", Keys: []string{"first"}, Doc: "The `first` commands of a pipeline (half of them) are carried out, then the connection breaks."},
+	{Service: "redis", Name: "oom", Doc: "Memory is short: a command that may need some is refused, and a script whose first write is one."},
+	{Service: "redis", Name: "readonly", Doc: "Redis is a replica: commands and scripts that write are refused."},
+	{Service: "redis", Name: "outage", Doc: "Redis is away: connections are refused, for its time."},
 
-	{"hub", "reject", "The hub answers `status` (400) and does nothing.", []string{"status"}},
-	{"hub", "error", "The hub answers 500 and does nothing.", nil},
-	{"hub", "busy", "The hub answers 503 `no_worker_available` and does nothing.", nil},
-	{"hub", "stale", "The hub carries the call out and answers as the last time.", nil},
-	{"hub", "garbage", "The hub carries the call out and answers with a body that cannot be read.", nil},
-	{"hub", "restart", "The hub restarts with an empty queue before it carries the call out.", nil},
+	{Service: "hub", Name: "reject", Keys: []string{"status"}, Doc: "The hub answers `status` (400) and does nothing."},
+	{Service: "hub", Name: "error", Doc: "The hub answers 500 and does nothing."},
+	{Service: "hub", Name: "busy", Doc: "The hub answers 503 `no_worker_available` and does nothing."},
+	{Service: "hub", Name: "stale", Doc: "The hub carries the call out and answers as the last time."},
+	{Service: "hub", Name: "garbage", Doc: "The hub carries the call out and answers with a body that cannot be read."},
+	{Service: "hub", Name: "restart", Doc: "The hub restarts with an empty queue before it carries the call out."},
 
-	{"callback", "drop", "The callback never arrives; the hub takes it for delivered.", nil},
-	{"callback", "duplicate", "The callback arrives, and once more within 30 s.", nil},
-	{"callback", "reorder", "The callback arrives within 60 s, behind the next ones.", nil},
-	{"callback", "delay", "The callback arrives `delay` late, behind the next ones.", delay},
+	{Service: "callback", Name: "drop", Doc: "The callback never arrives; the hub takes it for delivered."},
+	{Service: "callback", Name: "duplicate", Doc: "The callback arrives, and once more within 30 s."},
+	{Service: "callback", Name: "reorder", Doc: "The callback arrives within 60 s, behind the next ones."},
+	{Service: "callback", Name: "delay", Keys: delay, Doc: "The callback arrives `delay` late, behind the next ones."},
 
-	{"worker", "crawl", "The rest of the job takes 50 times longer.", nil},
-	{"worker", "oom", "The job fails: out of memory.", nil},
-	{"worker", "fail", "The job fails with `code`, or `invalid_workflow`.", []string{"code"}},
-	{"worker", "half", "The upload stops half-way, and the worker reports success.", nil},
-	{"worker", "wrong", "The worker reports the result of another unit.", nil},
-	{"worker", "duplicate", "The worker reports twice.", nil},
+	{Service: "worker", Name: "crawl", Doc: "The rest of the job takes 50 times longer."},
+	{Service: "worker", Name: "oom", Doc: "The job fails: out of memory."},
+	{Service: "worker", Name: "fail", Keys: []string{"code"}, Doc: "The job fails with `code`, or `invalid_workflow`."},
+	{Service: "worker", Name: "half", Doc: "The upload stops half-way, and the worker reports success."},
+	{Service: "worker", Name: "wrong", Doc: "The worker reports the result of another unit."},
+	{Service: "worker", Name: "duplicate", Doc: "The worker reports twice."},
 
-	{"content", "missing", "The scene is not there.", nil},
-	{"content", "unreadable", "The content cannot be read.", nil},
-	{"artifacts", "missing", "The file is not there.", nil},
-	{"artifacts", "unreadable", "The file cannot be asked for.", nil},
-	{"pg", "unreadable", "The store cannot be read.", nil},
-	{"pg", "undecodable", "One row of the answer makes no sense.", nil},
-	{"pg", "partial", "The second half of the page is missing.", nil},
-	{"pg", "empty", "The store answers as an empty one.", nil},
-	{"pg", "stale", "The store answers as before the last write of the scene.", nil},
-	{"media", "missing", "The merge answers that a part is missing.", nil},
+	{Service: "content", Name: "missing", Verbs: []string{"scene", "scenes"}, Doc: "The scene is not there."},
+	{Service: "content", Name: "unreadable", Doc: "The content cannot be read."},
+	{Service: "artifacts", Name: "missing", Verbs: []string{"stat"}, Doc: "The file is not there."},
+	{Service: "artifacts", Name: "unreadable", Verbs: []string{"stat"}, Doc: "The file cannot be asked for."},
+	{Service: "pg", Name: "unreadable", Doc: "The store cannot be read."},
+	{Service: "pg", Name: "undecodable", Verbs: []string{"pointer", "marks", "version", "tombstone"}, Doc: "One row of the answer makes no sense."},
+	{Service: "pg", Name: "partial", Verbs: []string{"pointer", "marks"}, Doc: "The second half of the page is missing."},
+	{Service: "pg", Name: "empty", Verbs: []string{"pointer", "marks", "version", "tombstone"}, Doc: "The store answers as an empty one."},
+	{Service: "pg", Name: "stale", Verbs: []string{"pointer", "marks", "version"}, Doc: "The store answers as before the last write of the scene."},
+	{Service: "media", Name: "missing", Verbs: []string{"merge"}, Doc: "The merge answers that a part is missing."},
 }
 
 // effectKeys are the keys of fault that mean something to some effects only.
@@ -91,18 +93,24 @@ func effectNamed(service, name string) (found *FaultEffect, names []string) {
 	return found, names
 }
 
+// Hits says whether the effect means something to a call whose verb matches a glob; "" is any.
+func (e *FaultEffect) Hits(verb string) bool {
+	return len(e.Verbs) == 0 || verb == "" || slices.ContainsFunc(e.Verbs, func(v string) bool { return sim.Glob(verb, v) })
+}
+
 // checkFault checks what the types of the arguments do not say.
 func checkFault(v *vetter, s *Step) {
 	a := s.Args
-	service := a.Text("service")
+	service, verb, where := a.Text("service"), a.Text("verb"), s.arg("verb")
 	if a.Has("call") {
 		if a.Has("service") {
 			v.fail(s.arg("service"), "", "a fault names a service or a call, not both")
 			return
 		}
 		var ok bool
-		if service, ok = serviceOf(a.Text("call")); !ok {
-			v.fail(s.arg("call"), `as in call="e1/dispatch hub.post b1/c1/s1:image/u2 #1"`, "bad name of a call")
+		where = s.arg("call")
+		if service, verb, ok = splitCall(a.Text("call")); !ok {
+			v.fail(where, `as in call="e1/dispatch hub.post b1/c1/s1:image/u2 #1"`, "bad name of a call")
 			return
 		}
 		for _, key := range []string{"nth", "rate", "count", "for", "until", "on"} {
@@ -125,6 +133,9 @@ func checkFault(v *vetter, s *Step) {
 		return
 	}
 	s.Effect = effect
+	if !effect.Hits(verb) {
+		v.fail(where, "it is of "+strings.Join(effect.Verbs, ", "), "%s means nothing to %s of %s", effect.Name, verb, service)
+	}
 	for _, key := range effectKeys {
 		if a.Has(key) && !slices.Contains(effect.Keys, key) {
 			v.fail(s.arg(key), "", "%s means nothing to %s", key, effect.Name)
@@ -135,14 +146,14 @@ func checkFault(v *vetter, s *Step) {
 	}
 }
 
-// serviceOf takes the service from the name of a call, `process/task service.verb subject #n`.
-func serviceOf(call string) (string, bool) {
+// splitCall takes service and verb from the name of a call, `process/task service.verb subject #n`.
+func splitCall(call string) (service, verb string, ok bool) {
 	fields := strings.Fields(call)
 	if len(fields) < 3 || !strings.Contains(fields[0], "/") || !strings.HasPrefix(fields[len(fields)-1], "#") {
-		return "", false
+		return "", "", false
 	}
-	service, _, ok := strings.Cut(fields[1], ".")
-	return service, ok && slices.Contains(services, service)
+	service, verb, ok = strings.Cut(fields[1], ".")
+	return service, verb, ok && slices.Contains(services, service)
 }
 
 // arg is the word that gave an argument: the operand, or the value of the key.

@@ -1,7 +1,6 @@
 package lang_test
 
 import (
-	"slices"
 	"strings"
 	"testing"
 
@@ -12,28 +11,28 @@ import (
 	"github.com/animastor/orchestra/fakes/content"
 	"github.com/animastor/orchestra/fakes/hub"
 	"github.com/animastor/orchestra/fakes/media"
+	"github.com/animastor/orchestra/fakes/pointers"
 	"github.com/animastor/orchestra/fakes/redis"
 	"github.com/animastor/orchestra/fakes/workers"
 	"github.com/animastor/orchestra/properties"
 	"github.com/animastor/orchestra/scenarios/lang"
+	"github.com/animastor/orchestra/sim"
 )
 
-// TestEffectsAreThoseOfTheFakes: a word that vet lets through must mean something.
+// TestEffectsAreThoseOfTheFakes: what vet lets through must mean something to the call.
 func TestEffectsAreThoseOfTheFakes(t *testing.T) {
-	for service, want := range map[string][]string{
-		"redis": redis.Effects, "hub": hub.Effects[:], "callback": callbacks.Effects[:],
-		"content": content.Effects[:], "artifacts": artifacts.Effects[:], "worker": workers.Effects[:], "media": media.Effects[:],
-	} {
-		var got []string
-		for _, e := range lang.Effects() {
-			if e.Service == service {
-				got = append(got, e.Name)
-			}
+	got := map[string]sim.Effects{}
+	for _, e := range lang.Effects() {
+		if got[e.Service] == nil {
+			got[e.Service] = sim.Effects{}
 		}
-		slices.Sort(got)
-		want = slices.Sorted(slices.Values(want))
-		require.Equal(t, want, got, service)
+		got[e.Service][e.Name] = e.Verbs
 	}
+	delete(got, "") // the kernel's
+	require.Equal(t, map[string]sim.Effects{
+		"redis": redis.Effects, "hub": hub.Effects, "callback": callbacks.Effects, "worker": workers.Effects,
+		"content": content.Effects, "artifacts": artifacts.Effects, "media": media.Effects, "pg": pointers.Effects,
+	}, got)
 }
 
 // TestPropertiesAreThoseOfThePackage: what can be switched off is what is watched.
