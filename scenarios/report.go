@@ -129,7 +129,14 @@ func Rerun(run *Result) string {
 	if run.Live {
 		return "go run ./cmd/sim run --live " + run.File
 	}
-	return fmt.Sprintf("go run ./cmd/sim run %s --seed %d", run.File, run.Seed)
+	command := fmt.Sprintf("go run ./cmd/sim run %s --seed %d", run.File, run.Seed)
+	if run.Lua {
+		command += " --lua"
+	}
+	if run.Diverged {
+		command += " --twice" // alone, each of the two may pass
+	}
+	return command
 }
 
 func (r *textReporter) leftOut(file, _, why string) {

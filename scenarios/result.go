@@ -20,6 +20,8 @@ type Result struct {
 	Scenario string
 	Seed     uint64
 	Live     bool // of a live run, which has no seed and no virtual time
+	Lua      bool // the scripts themselves ran
+	Diverged bool // a second run went another way
 	Outcome  string
 	Virtual  time.Duration
 	Rested   time.Duration // of that: what a settled world ran on

@@ -40,7 +40,7 @@ const atRest = 45 * time.Second
 // the result.
 func RunProgram(p *lang.Program, seed uint64, o RunOptions) (res *Result) {
 	began := time.Now()
-	r := &run{prog: p, opts: o, res: &Result{File: p.File.Name, Scenario: p.Name, Seed: seed, Outcome: Passed}}
+	r := &run{prog: p, opts: o, res: &Result{File: p.File.Name, Scenario: p.Name, Seed: seed, Lua: o.Lua, Outcome: Passed}}
 	defer func() {
 		if v := recover(); v != nil {
 			r.fail(Failure{What: "the harness panicked", Saw: fmt.Sprint(v)})

@@ -144,7 +144,7 @@ func (j *job) run(o Options) {
 	}
 	again := RunProgram(j.prog, j.seed, r)
 	if again.Digest != j.result.Digest {
-		j.result.Outcome = Broken
+		j.result.Outcome, j.result.Diverged = Broken, true
 		j.result.Failures = append(j.result.Failures, diverged(j.prog, j.seed, r, j.result, again))
 	}
 }

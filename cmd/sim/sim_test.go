@@ -100,6 +100,9 @@ func TestRun(t *testing.T) {
 	require.Contains(t, stdout, "rerun: go run ./cmd/sim run s/wrong.sim --seed 1\n")
 	require.True(t, strings.HasSuffix(stdout, "\n1 passed, 1 failed\n"), stdout)
 
+	_, stdout, _ = sim(t, files, "run", "s/wrong.sim", "--lua", "--twice")
+	require.Contains(t, stdout, "rerun: go run ./cmd/sim run s/wrong.sim --seed 1 --lua\n", "the two runs are the same")
+
 	status, stdout, _ = sim(t, files, "run", "s/...", "--format=json")
 	require.Equal(t, scenarios.ExitFailed, status)
 	var outcomes []string
