@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/animastor/orchestra/scenarios/syntax"
-	"github.com/animastor/orchestra/sim"
 )
 
 // record writes the run as a scenario in which every fault that fired is named by
@@ -44,29 +43,12 @@ func (r *run) recorded() []syntax.Line {
 		if fx.After {
 			args = append(args, key("when", "after"))
 		}
-		if k := paramKey(fx); k != "" {
-			args = append(args, key(k, syntaxWord(fx.Param)))
+		if fx.Param != "" {
+			args = append(args, key(r.faults[fx.Rule].Effect.Param, syntax.Quote(fx.Param).Raw))
 		}
 		lines = append(lines, statement("fault", args...))
 	}
 	return lines
-}
-
-// paramKey is the key of fault that an effect's parameter is written with.
-func paramKey(fx *sim.Fired) string {
-	switch {
-	case fx.Param == "":
-		return ""
-	case fx.Effect == "reject":
-		return "status"
-	case fx.Effect == "cut":
-		return "first"
-	case fx.Effect == "evict":
-		return "key"
-	case fx.Effect == "fail":
-		return "code"
-	}
-	return ""
 }
 
 func statement(verb string, args ...syntax.Arg) syntax.Line {
@@ -77,13 +59,6 @@ func operand(raw string) syntax.Arg { return syntax.Arg{Gap: 1, Value: syntax.Wo
 
 func key(name, raw string) syntax.Arg {
 	return syntax.Arg{Gap: 1, Key: syntax.Word{Raw: name}, Value: syntax.Word{Raw: raw}}
-}
-
-func syntaxWord(s string) string {
-	if _, err := strconv.Atoi(s); err == nil {
-		return s
-	}
-	return strconv.Quote(s)
 }
 
 // withSeed is the scenario line with one seed.

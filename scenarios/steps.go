@@ -261,7 +261,7 @@ func (r *run) fault(s *lang.Step) {
 		id = fmt.Sprintf("line %d (%d)", s.Stmt.Line, n) // of an `every`
 	}
 	r.faults[id] = s
-	rule := sim.Rule{ID: id, Effect: a.Text("effect"), Delay: a.Duration("delay"), After: a.Text("when") == "after",
+	rule := sim.Rule{ID: id, Effect: s.Effect.Name, Param: s.Param(), Delay: a.Duration("delay"), After: a.Text("when") == "after",
 		Rate: a.Percent("rate"), Count: int(a.Count("count")), From: r.w.Sim.Elapsed(), Match: matcher(a, s.Effect)}
 	if a.Has("nth") {
 		n := a.CountRange("nth")
@@ -278,19 +278,6 @@ func (r *run) fault(s *lang.Step) {
 		rule.Until = rule.From + a.Duration("for")
 	case a.Has("until"):
 		rule.Until = a.Duration("until")
-	}
-	switch {
-	case a.Has("status"):
-		rule.Param = strconv.FormatInt(a.Count("status"), 10)
-	case a.Has("first"):
-		rule.Param = strconv.FormatInt(a.Count("first"), 10)
-	case a.Has("key"):
-		rule.Param = a.Text("key")
-	case a.Has("code"):
-		rule.Param = a.Text("code")
-	}
-	if rule.Effect == "outage" {
-		rule.Effect = "down"
 	}
 	r.w.Sim.Inject(rule)
 }

@@ -135,6 +135,30 @@ func TestFaultWithoutVerb(t *testing.T) {
 	require.NotContains(t, stdout, "hit nothing")
 }
 
+// A recorded fault has the parameter of the one that fired.
+func TestRecordedParameters(t *testing.T) {
+	text := `scenario x
+
+book     b1
+workers  image=1 job=1s
+fault    hub post reject status=404 nth=1
+fault    worker run fail code=job_timeout nth=1
+fault    redis admit evict key="a key" nth=1
+fault    redis pipeline cut first=1 nth=1
+request  b1
+run      5m
+`
+	status, stdout, _ := sim(t, map[string]string{"x.sim": text}, "run", "x.sim", "--record=r")
+	require.Equal(t, exitOK, status, stdout)
+	recorded, err := os.ReadFile("r/x-seed1.sim")
+	require.NoError(t, err)
+	for _, want := range []string{"reject status=404\n", "fail code=job_timeout\n", "evict key=\"a key\"\n", "cut first=1\n"} {
+		require.Contains(t, string(recorded), want)
+	}
+	var out bytes.Buffer
+	require.Equal(t, exitOK, run([]string{"run", "r/x-seed1.sim"}, &out, &out), out.String())
+}
+
 func TestUpdateWritesGoldenBlocks(t *testing.T) {
 	stale := good + "show     state b1/c1/s1:image\n----\nstale\n----\n"
 	fresh := strings.Replace(stale, "stale", "state b1/c1/s1:image = pending", 1)

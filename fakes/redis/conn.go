@@ -23,9 +23,8 @@ import (
 //	noscript the server forgets its scripts before the call is carried out
 //	oom      memory is short: commands that may need some are refused, and scripts
 //	         whose first write is such a command
-//	outage   the connection is refused
 //	readonly the server is a replica: commands that write are refused, also in scripts
-var Effects = sim.Effects{"cut": nil, "evict": nil, "noscript": nil, "oom": nil, "outage": nil, "readonly": nil}
+var Effects = sim.Effects{"cut": nil, "evict": nil, "noscript": nil, "oom": nil, "readonly": nil}
 
 // inFlightMax is how many calls of one client may wait at once. go-redis has 1,024
 // connections; one call more would stall in real time.
@@ -207,10 +206,7 @@ func (c *conn) carryOut(fx *sim.Fired) (any, error) {
 	s.written = nil // by DB, past all calls
 	n := len(c.requests)
 	if fx != nil {
-		var err error
-		if n, err = c.suffer(fx); err != nil {
-			return nil, err
-		}
+		n = c.suffer(fx)
 	}
 	s.beginCall()
 	for i, r := range c.requests[:n] {
@@ -231,17 +227,15 @@ func (c *conn) carryOut(fx *sim.Fired) (any, error) {
 }
 
 // suffer applies an effect and returns how many requests are carried out.
-func (c *conn) suffer(fx *sim.Fired) (int, error) {
+func (c *conn) suffer(fx *sim.Fired) int {
 	s, n := c.client.server, len(c.requests)
 	switch fx.Effect {
-	case "outage":
-		return 0, sim.ErrRefused
 	case "cut":
 		k, err := strconv.Atoi(fx.Param)
 		if err != nil {
 			k = n / 2
 		}
-		return min(max(k, 0), n-1), nil
+		return min(max(k, 0), n-1)
 	case "noscript":
 		clear(s.loaded)
 	case "oom", "readonly":
@@ -255,7 +249,7 @@ func (c *conn) suffer(fx *sim.Fired) (int, error) {
 		}
 		s.Evict(key)
 	}
-	return n, nil
+	return n
 }
 
 // note keeps what the trace says of the answer: the first error, or what a single

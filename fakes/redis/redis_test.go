@@ -180,7 +180,6 @@ func TestFaultsOfACall(t *testing.T) {
 	}{
 		{rule: sim.Rule{Effect: "refuse"}, err: []error{syscall.ECONNREFUSED, sim.ErrRefused}},
 		{rule: sim.Rule{Effect: "down"}, err: []error{syscall.ECONNREFUSED}},
-		{rule: sim.Rule{Effect: "outage"}, err: []error{syscall.ECONNREFUSED}},
 		{rule: sim.Rule{Effect: "lost"}, err: []error{syscall.ECONNRESET, sim.ErrReset}, done: 1},
 		{rule: sim.Rule{Effect: "cut"}, err: []error{syscall.ECONNRESET}},
 		{rule: sim.Rule{Effect: "hang"}, err: []error{os.ErrDeadlineExceeded, sim.ErrDeadline}, within: 3 * time.Second},

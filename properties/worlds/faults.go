@@ -45,7 +45,7 @@ func (d *drawer) faultOf(service service) {
 		parts = append(parts, glob)
 	}
 	parts = append(parts, effect.Name)
-	for _, key := range effect.Keys {
+	for _, key := range effect.AllKeys() {
 		parts = append(parts, d.effectKey(key))
 	}
 	if on := d.process(effect.Name == "crash", service.name); on != "" {

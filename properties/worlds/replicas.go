@@ -58,7 +58,7 @@ func (d *drawer) callFault() {
 	case 5:
 		d.line("%sfault redis %s %s nth=%d..%d", at, verb, pick(d, "lost", "noscript", "cut", "refuse", "hang"), first, first+d.Intn(3))
 	case 6:
-		d.line("%sfault redis %s %s", at, pick(d, "oom", "readonly", "outage"), away)
+		d.line("%sfault redis %s %s", at, pick(d, "oom", "readonly", "down"), away)
 	case 7:
 		d.line("%sfault redis * %s delay=%s rate=20%% for=5m", at, pick(d, "late", "slow"), pick(d, "1s", "15s"))
 	}

@@ -1,6 +1,7 @@
 package lang
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -13,7 +14,8 @@ import (
 type FaultEffect struct {
 	Service, Name, Doc string
 	Verbs              []string // of the calls that it means something to; nil: all
-	Keys               []string // those of effectKeys that mean something to it; delay is needed then
+	Keys               []string // delay and when, where they mean something to it; delay is needed then
+	Param              string   // the key that its parameter is written with; "": it has none
 }
 
 // services are what a fault can hit: the first part of `service.verb` in the name of a call.
@@ -36,13 +38,12 @@ var effects = []*FaultEffect{
 	{Name: "pause", Keys: delayed, Doc: "The caller stands still for `delay`, before the call or (`when=after`) after it."},
 
 	{Service: "redis", Name: "noscript", Doc: "Redis has forgotten the script (NOSCRIPT)."},
-	{Service: "redis", Name: "evict", Keys: []string{"key"}, Doc: "`key`, or the first key of the command, is evicted before it runs."},
-	{Service: "redis", Name: "cut", Keys: []string{"first"}, Doc: "The `first` commands of a pipeline (half of them) are carried out, then the connection breaks."},
+	{Service: "redis", Name: "evict", Param: "key", Doc: "`key`, or the first key of the command, is evicted before it runs."},
+	{Service: "redis", Name: "cut", Param: "first", Doc: "The `first` commands of a pipeline (half of them) are carried out, then the connection breaks."},
 	{Service: "redis", Name: "oom", Doc: "Memory is short: a command that may need some is refused, and a script whose first write is one."},
 	{Service: "redis", Name: "readonly", Doc: "Redis is a replica: commands and scripts that write are refused."},
-	{Service: "redis", Name: "outage", Doc: "Redis is away: connections are refused, for its time."},
 
-	{Service: "hub", Name: "reject", Keys: []string{"status"}, Doc: "The hub answers `status` (400) and does nothing."},
+	{Service: "hub", Name: "reject", Param: "status", Doc: "The hub answers `status` (400) and does nothing."},
 	{Service: "hub", Name: "error", Doc: "The hub answers 500 and does nothing."},
 	{Service: "hub", Name: "busy", Doc: "The hub answers 503 `no_worker_available` and does nothing."},
 	{Service: "hub", Name: "stale", Doc: "The hub carries the call out and answers as the last time."},
@@ -56,7 +57,7 @@ var effects = []*FaultEffect{
 
 	{Service: "worker", Name: "crawl", Doc: "The rest of the job takes 50 times longer."},
 	{Service: "worker", Name: "oom", Doc: "The job fails: out of memory."},
-	{Service: "worker", Name: "fail", Keys: []string{"code"}, Doc: "The job fails with `code`, or `invalid_workflow`."},
+	{Service: "worker", Name: "fail", Param: "code", Doc: "The job fails with `code`, or `invalid_workflow`."},
 	{Service: "worker", Name: "half", Doc: "The upload stops half-way, and the worker reports success."},
 	{Service: "worker", Name: "wrong", Doc: "The worker reports the result of another unit."},
 	{Service: "worker", Name: "duplicate", Doc: "The worker reports twice."},
@@ -91,6 +92,22 @@ func effectNamed(service, name string) (found *FaultEffect, names []string) {
 		}
 	}
 	return found, names
+}
+
+// AllKeys are the keys that mean something to the effect.
+func (e *FaultEffect) AllKeys() []string {
+	if e.Param == "" {
+		return e.Keys
+	}
+	return append(slices.Clone(e.Keys), e.Param)
+}
+
+// Param is the parameter that a fault gives its effect; "" if none.
+func (s *Step) Param() string {
+	if key := s.Effect.Param; key != "" && s.Args.Has(key) {
+		return fmt.Sprint(s.Args.values[key]) // a count or a text
+	}
+	return ""
 }
 
 // Hits says whether the effect means something to a call whose verb matches a glob; "" is any.
@@ -137,7 +154,7 @@ func checkFault(v *vetter, s *Step) {
 		v.fail(where, "it is of "+strings.Join(effect.Verbs, ", "), "%s means nothing to %s of %s", effect.Name, verb, service)
 	}
 	for _, key := range effectKeys {
-		if a.Has(key) && !slices.Contains(effect.Keys, key) {
+		if a.Has(key) && !slices.Contains(effect.AllKeys(), key) {
 			v.fail(s.arg(key), "", "%s means nothing to %s", key, effect.Name)
 		}
 	}

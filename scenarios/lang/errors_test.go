@@ -72,7 +72,7 @@ var badBodies = []struct{ body, want string }{
 	{"fault hubb lost", "4:7: unknown word hubb (did you mean hub?)"},
 	{"fault hub", "4:1: a service is missing after fault (one of redis, hub, callback, worker, content, artifacts, media, consumer, pg)"},
 	{"fault hub lsot", "4:11: unknown effect lsot of hub (did you mean lost?)"},
-	{"fault redis drop", "4:13: unknown effect drop of redis (one of refuse, lost, slow, late, hang, down, crash, pause, noscript, evict, cut, oom, readonly, outage)"},
+	{"fault redis drop", "4:13: unknown effect drop of redis (one of refuse, lost, slow, late, hang, down, crash, pause, noscript, evict, cut, oom, readonly)"},
 	{"fault pg publish partial", "4:10: partial means nothing to publish of pg (it is of pointer, marks)"},
 	{"fault artifacts p* */u1 missing", "4:17: missing means nothing to p* of artifacts (it is of stat)"},
 	{`fault call="e1/tick media.place b1/c1/s1:audio #1" missing`, "4:12: missing means nothing to place of media (it is of merge)"},

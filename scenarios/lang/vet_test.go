@@ -70,7 +70,7 @@ func TestEveryExampleOfTheRegistryVets(t *testing.T) {
 		if service == "" {
 			service = "redis"
 		}
-		for _, k := range e.Keys {
+		for _, k := range e.AllKeys() {
 			keys += " " + k + "=" + map[string]string{"delay": "5s", "when": "after", "status": "404", "first": "2", "key": "k", "code": "job_timeout"}[k]
 		}
 		p, err := vet(files + "fault " + service + " " + e.Name + keys)
