@@ -46,7 +46,7 @@ const stuckAfter = 30 * time.Second
 // reports in the order of the programs, and returns the exit status.
 func Sweep(programs []*lang.Program, o Options) int {
 	began := time.Now()
-	jobs := plan(programs, o)
+	jobs := startRuns(programs, o)
 	dog := &watchdog{stderr: o.Stderr}
 	dog.start(jobs)
 	progress := startProgress(o.Stderr, jobs)
@@ -88,8 +88,8 @@ type job struct {
 	result *Result
 }
 
-// plan starts the runs, in order, on as many goroutines as there are cores.
-func plan(programs []*lang.Program, o Options) []*job {
+// startRuns starts the runs, in order, on as many goroutines as there are cores.
+func startRuns(programs []*lang.Program, o Options) []*job {
 	var jobs []*job
 	for _, p := range programs {
 		for _, seed := range o.seeds(p) {
