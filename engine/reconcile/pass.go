@@ -19,7 +19,7 @@ const (
 	lockTTL    = 120 * time.Second
 	holdEvery  = 30 * time.Second // in a row of repairs
 	staleAfter = 90 * time.Second // without a renewal (design 5.4.9)
-	indexEvery = time.Hour        // between two checks of the index against all states
+	indexEvery = time.Hour        // between two checks of the index against all states, at the latest
 	purgesMax  = 20               // dispatches whose jobs a pass clears
 )
 
@@ -123,6 +123,7 @@ type pass struct {
 
 	now     time.Time                    // by Redis' clock, as the pass began
 	holders map[string][]string          // of the slots, by stage
+	strays  map[string][]string          // those of them that are live in no scene
 	live    []store.StageView            // stages with a live dispatch
 	orphans []store.StageView            // wanted, not done, and nothing under way that would change it
 	answers map[string][]ports.JobStatus // of the hub, by dispatch
@@ -132,16 +133,10 @@ type pass struct {
 }
 
 func (p *pass) run(ctx context.Context) error {
-	// The slots come first: a dispatch that holds one then, and is live in no scene of an
-	// index read later, is over.
-	holders, err := p.d.Store.SlotHolders(ctx, p.r.stages)
-	var corrupt *store.CorruptError
-	if err != nil && !errors.As(err, &corrupt) {
+	// The slots come first: a dispatch that holds one then, and is live in no state read
+	// later, is over.
+	if err := p.slots(ctx); err != nil {
 		return err
-	}
-	if err != nil {
-		p.report.Errors++
-		p.d.Observer.Observe(ports.Trouble{Op: "read slots", Err: err})
 	}
 	turn, err := p.d.Store.TakeTurn(ctx, keys.CleanupLock(), p.r.token, lockTTL)
 	if err != nil {
@@ -151,7 +146,7 @@ func (p *pass) run(ctx context.Context) error {
 		p.skipped = true
 		return nil
 	}
-	p.holders, p.now, p.lock = holders, turn.Now, turn.Lock
+	p.now, p.lock = turn.Now, turn.Lock
 	defer func() {
 		if _, err := p.d.Store.Unlock(ctx, turn.Lock); err != nil {
 			p.d.Observer.Observe(ports.Trouble{Op: "unlock pass", Err: err}) // it lapses by itself
@@ -206,18 +201,65 @@ func (p *pass) abort(cause string, err error) {
 	}
 }
 
-// read takes stock of the scenes in the index and of some that are done; once an hour, of
-// all that have a state. next is where the next pass goes on.
-func (p *pass) read(ctx context.Context, active []ports.SceneID) (next ports.SceneID, err error) {
-	scenes, next := p.r.round(active)
-	if p.now.Sub(p.r.indexed) >= indexEvery {
-		if scenes, err = p.d.Store.KnownScenes(ctx, active); err != nil {
-			return next, err
-		}
-		p.r.indexed, p.r.known, p.r.next = p.now, scenes, ports.SceneID{}
-		_, next = p.r.round(nil)
+// slots reads who holds the slots of each stage. Corrupt ones spoil their stage alone.
+func (p *pass) slots(ctx context.Context) (err error) {
+	p.holders, err = p.d.Store.SlotHolders(ctx, p.r.stages)
+	var corrupt *store.CorruptError
+	if errors.As(err, &corrupt) {
+		p.report.Errors++
+		p.d.Observer.Observe(ports.Trouble{Op: "read slots", Err: err})
+		return nil
 	}
-	views, err := p.d.Store.ReadScenes(ctx, scenes, p.r.stages)
+	return err
+}
+
+// survey reads the scenes in the index and some that are done; all that have a state once
+// an hour, and whenever somebody holds a slot who is live in none of those: he is over, or the
+// index has lost his scene, and only all states tell. next is where the next pass goes on.
+func (p *pass) survey(ctx context.Context, active []ports.SceneID) (views []store.SceneView, next ports.SceneID, err error) {
+	if p.now.Sub(p.r.indexed) < indexEvery {
+		scenes, next := p.r.round(active)
+		views, err := p.d.Store.ReadScenes(ctx, scenes, p.r.stages)
+		if err != nil || !p.stray(views) {
+			return views, next, err
+		}
+		if err := p.slots(ctx); err != nil || !p.stray(views) { // who ended meanwhile holds none any more
+			return views, next, err
+		}
+	}
+	scenes, err := p.d.Store.KnownScenes(ctx, active)
+	if err != nil {
+		return nil, next, err
+	}
+	p.r.indexed, p.r.known, p.r.next = p.now, scenes, ports.SceneID{}
+	_, next = p.r.round(nil)
+	views, err = p.d.Store.ReadScenes(ctx, scenes, p.r.stages)
+	p.stray(views)
+	return views, next, err
+}
+
+// stray notes which holders of slots are live in none of the scenes, and says whether any is.
+func (p *pass) stray(views []store.SceneView) bool {
+	live := map[string]bool{}
+	for _, v := range views {
+		for _, s := range v.Stages {
+			live[s.Dispatch] = s.Dispatch != ""
+		}
+	}
+	p.strays = map[string][]string{}
+	for _, stage := range p.r.stages {
+		for _, holder := range p.holders[stage] {
+			if !live[holder] {
+				p.strays[stage] = append(p.strays[stage], holder)
+			}
+		}
+	}
+	return len(p.strays) > 0
+}
+
+// read takes stock of what the scenes of a survey say.
+func (p *pass) read(ctx context.Context, active []ports.SceneID) (next ports.SceneID, err error) {
+	views, next, err := p.survey(ctx, active)
 	if err != nil {
 		return next, err
 	}
@@ -318,18 +360,8 @@ func (p *pass) repaired(count *int, done bool, v store.StageView, op string, err
 
 // release takes back the slots of dispatches that are over. Redis alone proves it.
 func (p *pass) release(ctx context.Context) error {
-	live := map[string]bool{}
-	for _, v := range p.live {
-		live[v.Dispatch] = true
-	}
 	for _, stage := range p.r.stages {
-		var over []string
-		for _, holder := range p.holders[stage] {
-			if !live[holder] {
-				over = append(over, holder)
-			}
-		}
-		n, err := p.d.Store.ReleaseSlots(ctx, stage, over)
+		n, err := p.d.Store.ReleaseSlots(ctx, stage, p.strays[stage])
 		if err != nil {
 			return err
 		}

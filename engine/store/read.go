@@ -64,7 +64,7 @@ type SceneView struct {
 	Scene     asset.SceneID
 	Cancelled bool // the book's cancel flag is set
 	Stages    []StageView
-	Err       error // a key of this scene is corrupt; only Scene is set then
+	Err       error // a key of this scene is corrupt; what Stages say is of the state alone then
 }
 
 // State is the state of one of the stages that were read, "" for another.
@@ -182,8 +182,13 @@ func readScene(ctx context.Context, p redis.Pipeliner, scene asset.SceneID, stag
 	return r
 }
 
-// view makes a view of the answers. The error is of the first command that failed.
+// view makes a view of the answers. The error is of the first command that failed; who is
+// live stands in the state, and is told all the same.
 func (r *sceneRead) view(stages []string) (SceneView, error) {
+	view := SceneView{Scene: r.scene}
+	for _, stage := range stages {
+		view.Stages = append(view.Stages, stageView(r.scene.Of(stage), r.state.Val()))
+	}
 	commands := []redis.Cmder{r.cancel, r.state}
 	for i := range stages {
 		commands = append(commands, r.intents[i], r.deferrals[i])
@@ -191,15 +196,14 @@ func (r *sceneRead) view(stages []string) (SceneView, error) {
 	for _, c := range commands {
 		if err := c.Err(); err != nil && err != redis.Nil {
 			key, _ := c.Args()[1].(string)
-			return SceneView{Scene: r.scene}, unread("read", r.scene.String(), key, err)
+			return view, unread("read", r.scene.String(), key, err)
 		}
 	}
-	view := SceneView{Scene: r.scene, Cancelled: r.cancel.Err() == nil}
-	for i, stage := range stages {
-		v := stageView(r.scene.Of(stage), r.state.Val())
+	view.Cancelled = r.cancel.Err() == nil
+	for i := range stages {
+		v := &view.Stages[i]
 		v.Intent = intentView(r.intents[i].Val())
 		v.Deferral = parseDeferral(r.deferrals[i].Val())
-		view.Stages = append(view.Stages, v)
 	}
 	return view, nil
 }

@@ -182,8 +182,8 @@ func (s *Store) Purged(ctx context.Context, dispatch string) error {
 }
 
 // KnownScenes lists every scene that has a state, and those of also. It is the one
-// SCAN of the engine, and only for the hourly check of the index (design 5.2); keys
-// that the family cannot have are left out.
+// SCAN of the engine, and only for the check of the index (design 5.2); keys that the
+// family cannot have are left out.
 func (s *Store) KnownScenes(ctx context.Context, also []asset.SceneID) ([]asset.SceneID, error) {
 	scenes := slices.Clone(also)
 	for cursor := uint64(0); ; {

@@ -251,7 +251,8 @@ func TestReadScenes(t *testing.T) {
 		HSET K:intent:b:c:s:audio generation x status active
 		SET K:generation:cancel:cancelled 1
 		SET K:asset-state:b:c:bad x
-		LPUSH K:generation:cancel:torn x`)
+		LPUSH K:generation:cancel:torn x
+		HSET K:asset-state:torn:c:s image.dispatch d2`)
 	id := func(b, s string) asset.SceneID { return asset.SceneID{Book: b, Chapter: "c", Scene: s} }
 	views, err := w.ReadScenes(ctx, []asset.SceneID{scene, id("b", "bad"), id("cancelled", "s"), id("torn", "s")}, []string{"image", "audio"})
 	require.NoError(t, err)
@@ -269,8 +270,9 @@ func TestReadScenes(t *testing.T) {
 		var bad *store.CorruptError
 		require.ErrorAs(t, views[i].Err, &bad)
 		require.Equal(t, key, bad.Key)
-		require.Empty(t, views[i].Stages)
 	}
+	require.Empty(t, views[1].Stages[0].Dispatch)
+	require.Equal(t, "d2", views[3].Stages[0].Dispatch, "who is live is known although the cancel flag is not")
 	d := views[0].Stages[0].Deferral
 	require.Equal(t, "no_worker_available|capacity|3|d0|1000000|1060000", d.String())
 	require.True(t, d.Holds(3, at(59_999)))
