@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -125,7 +126,7 @@ type pass struct {
 	holders map[string][]string          // of the slots, by stage
 	strays  map[string][]string          // those of them that are live in no scene
 	live    []store.StageView            // stages with a live dispatch
-	orphans []store.StageView            // wanted, not done, and nothing under way that would change it
+	orphans []store.StageView            // wanted, not done, and nothing under way, or not in the index
 	answers map[string][]ports.JobStatus // of the hub, by dispatch
 	ready   []store.StageView            // what is done, whose artifacts must stand
 	gone    []store.StageView            // those of them whose artifacts do not
@@ -275,6 +276,9 @@ func (p *pass) read(ctx context.Context, active []ports.SceneID) (next ports.Sce
 			switch {
 			case s.Dispatch != "":
 				p.live = append(p.live, s)
+				if _, indexed := slices.BinarySearchFunc(active, v.Scene, ports.SceneID.Compare); !indexed {
+					p.orphans = append(p.orphans, s)
+				}
 			case s.Intent.Active() && !asset.Done(s.State, true):
 				p.orphans = append(p.orphans, s)
 			case settled(s) && !v.Cancelled && (proved[v.Scene] || len(proved) < proveMax):

@@ -21,8 +21,8 @@ const (
 	Dirty    Verdict = "dirty"    // Dirty: it was ready, and is to be made again
 )
 
-// Restore puts a stage that is asked for and has no live dispatch back to where a
-// tick finds it: Restored, Indexed, or Kept if nothing was wrong.
+// Restore puts a stage that is asked for back to where a tick finds it: Restored, Indexed
+// (also one that has a live dispatch), or Kept if nothing was wrong.
 func (s *Store) Restore(ctx context.Context, stage asset.StageID) (Verdict, error) {
 	return s.restore(ctx, stage, "")
 }

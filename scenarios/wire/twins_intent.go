@@ -198,13 +198,13 @@ func restoreTwin(db *redis.DB, keys, args []string) (any, error) {
 		return nil, err
 	}
 
-	status := get(db, state, stage+"state")
+	status, live := get(db, state, stage+"state"), get(db, state, stage+"dispatch") != ""
 	generation, problem := intentOf(db, intent)
-	dirty := status == "ready" && gone != "" && get(db, state, stage+"fence") == gone && !db.Exists(cancel)
-	if problem != "" || get(db, state, stage+"dispatch") != "" || status == "failed" || status == "ready" && !dirty {
+	dirty := !live && status == "ready" && gone != "" && get(db, state, stage+"fence") == gone && !db.Exists(cancel)
+	if problem != "" || status == "failed" || status == "ready" && !dirty {
 		return []string{"kept"}, nil
 	}
-	lost := status == "" || status == "generating"
+	lost := !live && (status == "" || status == "generating")
 	verdict := "restored"
 	switch {
 	case dirty:
@@ -223,7 +223,7 @@ func restoreTwin(db *redis.DB, keys, args []string) (any, error) {
 	case lost:
 		db.HSet(state, stage+"state", "pending", stage+"generation", num(generation))
 	}
-	if _, ok := readInt(get(db, state, stage+"fence")); !ok {
+	if _, ok := readInt(get(db, state, stage+"fence")); !ok && !live {
 		db.HSet(state, stage+"fence", num(db.Now()))
 	}
 	return []string{verdict}, nil
