@@ -11,8 +11,17 @@ import (
 
 // DrainOutbox moves what begin, finish and intent left in the outbox to the
 // journals of their scenes, and finales to those of their books: once each, whichever replicas drain (FN1, FN2). It
-// returns how many entries it moved.
-func (s *Scheduler) DrainOutbox(ctx context.Context) (int, error) {
+// goes on until the outbox is empty, or another replica drains beside it, and returns how many
+// entries it moved.
+func (s *Scheduler) DrainOutbox(ctx context.Context) (total int, err error) {
+	for moved := outboxBatch; moved == outboxBatch && err == nil; total += moved {
+		moved, err = s.drain(ctx)
+	}
+	return total, err
+}
+
+// drain moves one batch.
+func (s *Scheduler) drain(ctx context.Context) (int, error) {
 	call, cancel := s.d.Runtime.WithTimeout(ctx, callAtMost)
 	defer cancel()
 	lines, err := s.d.Store.Outbox(call, outboxBatch)
