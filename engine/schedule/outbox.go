@@ -28,16 +28,9 @@ func (s *Scheduler) drain(ctx context.Context) (int, error) {
 	if err != nil || len(lines) == 0 {
 		return 0, err
 	}
-	moves := make([]store.Move, len(lines))
+	moves, finales := make([]store.Move, len(lines)), make([]*ports.Concluded, len(lines))
 	for i, text := range lines {
-		moves[i] = store.Move{Line: text}
-		if f, ok := store.ParseFinale(text); ok {
-			moves[i] = store.Move{Line: text, Scene: ports.SceneID{Book: f.Book}, Event: "GENERATION_COMPLETE", Tell: s.tells}
-		} else if line, err := store.ParseLine(text); err == nil {
-			moves[i] = store.Move{Line: text, Scene: line.Stage.SceneID, Event: event(line), Tell: s.tells && line.Kind == store.LineFinished}
-		} else {
-			s.d.Observer.Observe(ports.Trouble{Op: "drain outbox", Err: err})
-		}
+		moves[i], finales[i] = s.move(text)
 	}
 	moved, err := s.d.Store.Drain(call, moves)
 	for drop(moves, err) { // a bad key must not hold up the others
@@ -47,14 +40,31 @@ func (s *Scheduler) drain(ctx context.Context) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	for _, m := range moves[:moved] {
-		if f, ok := store.ParseFinale(m.Line); ok {
-			s.d.Observer.Observe(ports.Concluded{Book: f.Book, Scope: f.Scope, Ready: f.Ready, Failed: f.Failed})
+	for i, m := range moves[:moved] {
+		if finales[i] != nil {
+			s.d.Observer.Observe(*finales[i])
 		} else if m.Event != "" {
 			s.d.Observer.Observe(ports.Journaled{Scene: m.Scene, Events: []string{m.Event}})
 		}
 	}
 	return moved, nil
+}
+
+// move says where a line goes, and what it concludes if it is a finale. One that nobody can
+// read goes nowhere.
+func (s *Scheduler) move(text string) (store.Move, *ports.Concluded) {
+	m := store.Move{Line: text}
+	if f, ok := store.ParseFinale(text); ok {
+		m.Scene, m.Event, m.Tell = ports.SceneID{Book: f.Book}, "GENERATION_COMPLETE", s.tells
+		return m, &ports.Concluded{Book: f.Book, Scope: f.Scope, Ready: f.Ready, Failed: f.Failed}
+	}
+	line, err := store.ParseLine(text)
+	if err != nil {
+		s.d.Observer.Observe(ports.Trouble{Op: "drain outbox", Err: err})
+		return m, nil
+	}
+	m.Scene, m.Event, m.Tell = line.Stage.SceneID, event(line), s.tells && line.Kind == store.LineFinished
+	return m, nil
 }
 
 // drop gives up what would go to the key that err calls corrupt. It is false if that is
