@@ -78,7 +78,7 @@ func (d *Deliverer) tell(ctx context.Context, scene ports.SceneID) error {
 		return err
 	}
 	if len(lines) == 0 { // another replica has told it, or its time was over
-		_, err := d.store.Delivered(ctx, scene, "", 0)
+		_, err := d.store.Delivered(ctx, scene, "", 0) // what has come since waits until the loan lapses
 		return err
 	}
 	for i, text := range lines {
@@ -95,7 +95,8 @@ func (d *Deliverer) tell(ctx context.Context, scene ports.SceneID) error {
 		if i == len(lines)-1 {
 			next = 0 // what came since is due at once, for whoever is free
 		}
-		if left, err := d.store.Delivered(ctx, scene, text, next); err != nil || left == 0 {
+		// Where the line has moved another tells of the scene, and what was read is old.
+		if verdict, err := d.store.Delivered(ctx, scene, text, next); err != nil || verdict != store.OK {
 			return err
 		}
 	}

@@ -23,11 +23,11 @@ const (
 	Stale      Verdict = "stale"       // Accept: a result of no live job; Start: the scope has a later order, or is gone
 	Duplicate  Verdict = "duplicate"   // Accept: the job has a result
 	Accepted   Verdict = "accepted"    // Accept: taken, jobs are left
-	Last       Verdict = "last"        // Accept: taken, no job is left
+	Last       Verdict = "last"        // Accept: taken, no job is left; Delivered: no line is
 	Released   Verdict = "released"    // Release: the marker is gone
 	Kept       Verdict = "kept"        // Release: it was released before, or the dispatch is not live
 	Started    Verdict = "started"     // Start: it was before
-	Moved      Verdict = "moved"       // Slide, Conclude: the scope was written since, or is gone
+	Moved      Verdict = "moved"       // Slide, Conclude: the scope was written since, or is gone; Delivered: the line is not the head
 )
 
 const adoptAfter = 90 * time.Second // without a renewal (schema 3)

@@ -211,13 +211,14 @@ func (s *Store) Events(ctx context.Context, scene asset.SceneID, n int) ([]strin
 	return lines, nil
 }
 
-// Delivered takes a line that the host has heard from the head of a scene's queue, and
-// lends the scene for a time if more is left; a line that is not the head takes nothing.
-func (s *Store) Delivered(ctx context.Context, scene asset.SceneID, line string, loan time.Duration) (left int, err error) {
+// Delivered takes a line that the host has heard from the head of a scene's queue: OK, and
+// the scene is lent for a time, as more is left; Last, if nothing is; Moved, with nothing
+// written, if another line is the head.
+func (s *Store) Delivered(ctx context.Context, scene asset.SceneID, line string, loan time.Duration) (Verdict, error) {
 	r, err := s.run(ctx, &scripts.delivered, scene.String(), []string{keys.Events(scene), keys.Undelivered()},
 		line, keys.SceneMember(scene), loan.Milliseconds())
 	if err != nil {
-		return 0, err
+		return "", err
 	}
-	return int(r.int(0)), nil
+	return r.verdict(), nil
 }

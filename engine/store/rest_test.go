@@ -204,17 +204,17 @@ func TestDue(t *testing.T) {
 }
 
 func TestDelivered(t *testing.T) {
-	delivered := func(w *world) (int, error) { return w.Delivered(ctx, scene, "l1", time.Minute) }
+	delivered := func(w *world) (store.Verdict, error) { return w.Delivered(ctx, scene, "l1", time.Minute) }
 	table(t, "ZADD K:runtime:undelivered 5 b:c:s\n", delivered, []test{
-		{"the last one", "RPUSH K:result-events:b:c:s l1", 0, "- K:result-events:b:c:s 0 = l1\n- K:runtime:undelivered b:c:s = 5"},
-		{"more is left", "RPUSH K:result-events:b:c:s l1 l2", 1, `
+		{"the last one", "RPUSH K:result-events:b:c:s l1", store.Last, "- K:result-events:b:c:s 0 = l1\n- K:runtime:undelivered b:c:s = 5"},
+		{"more is left", "RPUSH K:result-events:b:c:s l1 l2", store.OK, `
 			- K:result-events:b:c:s 0 = l1
 			- K:result-events:b:c:s 1 = l2
 			- K:runtime:undelivered b:c:s = 5
 			+ K:result-events:b:c:s 0 = l2
 			+ K:runtime:undelivered b:c:s = 1060000`},
-		{"another has told it", "RPUSH K:result-events:b:c:s l2", 1, "- K:runtime:undelivered b:c:s = 5\n+ K:runtime:undelivered b:c:s = 1060000"},
-		{"its time was over", "", 0, "- K:runtime:undelivered b:c:s = 5"},
+		{"another has told it", "RPUSH K:result-events:b:c:s l2", store.Moved, ""},
+		{"its time was over", "", store.Last, "- K:runtime:undelivered b:c:s = 5"},
 	})
 }
 

@@ -60,14 +60,14 @@ func deliveredTwin(db *redis.DB, keys, args []string) (any, error) {
 	if err := corrupt(db, keys, "list", "zset"); err != nil {
 		return nil, err
 	}
-	if head, ok := db.LIndex(queue, 0); ok && head == args[0] {
-		db.LPop(queue)
+	if head, ok := db.LIndex(queue, 0); ok && head != args[0] {
+		return []string{"moved"}, nil
 	}
-	left := db.LLen(queue)
-	if left > 0 {
-		db.ZAdd(undelivered, float64(db.Now()+intOr0(args[2])), args[1])
-	} else {
+	db.LPop(queue)
+	if db.LLen(queue) == 0 {
 		db.ZRem(undelivered, args[1])
+		return []string{"last"}, nil
 	}
-	return []string{num(int64(left))}, nil
+	db.ZAdd(undelivered, float64(db.Now()+intOr0(args[2])), args[1])
+	return []string{"ok"}, nil
 }

@@ -1,5 +1,6 @@
--- delivered takes a line that the host has heard from the queue of its scene, if it is still
--- the head. The scene stays on loan while something is left in its queue.
+-- delivered takes a line that the host has heard from the queue of its scene. The scene stays
+-- on loan while something is left there. If another line is the head, another has told this
+-- one, and the loan is his: nothing is written.
 local queue, undelivered = unpack(KEYS)
 local line, member, loan = unpack(ARGV)
 
@@ -7,14 +8,13 @@ local wrong = corrupt('list', 'zset')
 if wrong then return wrong end
 
 local at = now()
-local left = redis.call('LLEN', queue)
-if left > 0 and redis.call('LINDEX', queue, '0') == line then
-  redis.call('LPOP', queue)
-  left = left - 1
-end
-if left > 0 then
-  redis.call('ZADD', undelivered, text(at + int(loan)), member)
-else
+local head = redis.call('LINDEX', queue, '0')
+if head and head ~= line then return {'moved'} end
+
+redis.call('LPOP', queue)
+if redis.call('LLEN', queue) == 0 then
   redis.call('ZREM', undelivered, member)
+  return {'last'}
 end
-return {text(left)}
+redis.call('ZADD', undelivered, text(at + int(loan)), member)
+return {'ok'}
