@@ -68,6 +68,10 @@ func TestTheDoor(t *testing.T) {
 			_, err := e.ClearDeferralsForBook(ctx, id)
 			require.ErrorContains(t, err, problem, "%q", id)
 		}
+		for range 20 { // of two bad ids the first is named, every time
+			_, err := e.Request(ctx, engine.Target{Book: "b", Chapter: "\xff", Scene: "\xff"})
+			require.ErrorContains(t, err, "chapter id")
+		}
 		_, err := e.ClearDeferralsForScene(ctx, ports.SceneID{Book: strings.Repeat("é", 512), Chapter: "*", Scene: "\n"})
 		require.NoError(t, err, "the longest id, a pattern and a line end are ids")
 	})

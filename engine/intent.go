@@ -179,12 +179,12 @@ func (e *Engine) turn(ctx context.Context, op store.IntentOp, t Target) (Report,
 	var report Report
 	var errs []error
 	if op == store.OpDelete {
-		errs = append(errs, e.tomb(ctx, op, t)) // ask again; what can be stopped is stopped
+		errs = append(errs, e.tomb(ctx, op, t)) // an error is returned; the stages are stopped all the same
 	}
 	for _, s := range stages {
 		in, err := e.store.Intent(ctx, op, s, t.Force)
 		if in.Replaced != "" && (err == nil || errors.Is(err, store.ErrAmbiguous)) {
-			// It has ended, or the caller's next try will end it without a word of its jobs.
+			// It has ended, or the caller's retry will end it and not name it, so its jobs are purged now.
 			report.Replaced = append(report.Replaced, in.Replaced)
 		}
 		switch {
@@ -219,9 +219,9 @@ func (t Target) validate(stages []string) error {
 	if t.Scene != "" && t.Chapter == "" {
 		return fmt.Errorf("engine: %w target %q: a scene needs its chapter", ports.ErrInvalid, t.Scene)
 	}
-	for kind, id := range map[string]string{"chapter": t.Chapter, "scene": t.Scene} { //sim:unordered any error will do
-		if id != "" {
-			if err := asset.ValidateID(kind, id); err != nil {
+	for _, part := range [...]struct{ kind, id string }{{"chapter", t.Chapter}, {"scene", t.Scene}} {
+		if part.id != "" {
+			if err := asset.ValidateID(part.kind, part.id); err != nil {
 				return err
 			}
 		}
