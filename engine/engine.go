@@ -215,6 +215,10 @@ var ErrPassSuspicious = reconcile.ErrPassSuspicious
 // ErrPassSkipped is what Reconcile returns if a pass is under way, at this replica or another.
 var ErrPassSkipped = reconcile.ErrPassSkipped
 
+// ErrLockLost is what Reconcile returns if its lock lapsed, or went to another replica, while it
+// was under way; it has repaired nothing since.
+var ErrLockLost = reconcile.ErrLockLost
+
 // Reconcile looks for what no tick and no callback will find, and repairs it (package
 // reconcile). A panic in it is isolated and returned. It may be called beside Run.
 func (e *Engine) Reconcile(ctx context.Context) (ports.Reconciled, error) {

@@ -172,6 +172,8 @@ func (s *routes) reconcile(r *http.Request) answer {
 		switch {
 		case errors.Is(err, engine.ErrPassSkipped):
 			return no(http.StatusConflict, "skipped", err)
+		case errors.Is(err, engine.ErrLockLost):
+			return no(http.StatusConflict, "lock_lost", err)
 		case errors.Is(err, engine.ErrPassSuspicious):
 			return no(http.StatusConflict, "suspicious", err)
 		case errors.Is(err, engine.ErrPassIncomplete):

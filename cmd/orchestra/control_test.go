@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/alicebob/miniredis/v2"
+	"github.com/alicebob/miniredis/v2/server"
 	"github.com/stretchr/testify/require"
 
 	"github.com/animastor/orchestra/engine/keys"
@@ -141,6 +142,14 @@ func TestReconcile(t *testing.T) {
 	require.NoError(t, r.db.Set(keys.CleanupLock(), "another|1"))
 	fails(t, "409 Conflict: skipped", "reconcile")
 	r.db.Del(keys.CleanupLock())
+	r.db.Server().SetPreHook(func(_ *server.Peer, command string, args ...string) bool {
+		if command == "ZRANGE" && args[0] == keys.Purges() { // the first repair
+			r.db.Del(keys.CleanupLock())
+		}
+		return false
+	})
+	fails(t, "409 Conflict: lock_lost", "reconcile")
+	r.db.Server().SetPreHook(nil)
 	require.NoError(t, os.Remove(filepath.Join(r.tree, ".orchestra-tree")))
 	fails(t, "503 Service Unavailable: incomplete", "reconcile")
 	r.ended(t)
