@@ -188,6 +188,9 @@ func (e *Engine) Tick(ctx context.Context) (sum ports.Summary, err error) {
 	return sum, err
 }
 
+// followWaitMax is the wait after which a scope is followed for the last time.
+const followWaitMax = 30 * time.Second
+
 // follow leads the scope of a book on, after a wait and in a task of its own: it may read many
 // scenes, and who calls it must not wait for that. What fails is tried again for about a
 // minute; then the next pass takes it up.
@@ -195,7 +198,8 @@ func (e *Engine) follow(ctx context.Context, book string, wait time.Duration) {
 	rt := e.deps.Runtime
 	rt.Go(ctx, "window", func(ctx context.Context) {
 		panicked := rt.Isolate(func() error {
-			for ; rt.Sleep(ctx, wait) == nil && !e.window.Follow(ctx, book) && wait < 30*time.Second; wait = max(2*wait, time.Second) {
+			for rt.Sleep(ctx, wait) == nil && !e.window.Follow(ctx, book) && wait < followWaitMax {
+				wait = max(2*wait, time.Second)
 			}
 			return nil
 		})

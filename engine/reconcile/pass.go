@@ -73,8 +73,8 @@ func New(d *dispatch.Dispatcher, stages []string, token string, w *window.Window
 }
 
 // Pass looks at everything once and repairs what it can prove broken. Its error
-// wraps ErrPassIncomplete if the hub could not be read, and is Redis' own if Redis
-// could not; the report counts what was done all the same.
+// wraps ErrPassIncomplete if the hub, the pointer store, the artifacts or the content could
+// not be read, and is Redis' own if Redis could not; the report counts what was done all the same.
 func (r *Reconciler) Pass(ctx context.Context) (ports.Reconciled, error) { return r.pass(ctx, false) }
 
 // Force is a Pass that does what it would find suspicious.
@@ -115,7 +115,7 @@ type pass struct {
 	report     ports.Reconciled
 	skipped    bool
 	forced     bool
-	much       bool // of what is ready so much is gone that it may be a lie
+	massLoss   bool // of what is ready so much is gone that it may be a lie
 	suspicious bool // what is gone is withheld
 	lock       store.Lock
 	held       time.Time // when the lock was renewed, by this process' clock

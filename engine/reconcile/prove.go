@@ -61,7 +61,7 @@ func (p *pass) prove(ctx context.Context) error {
 	if !p.exhume(ctx) {
 		return nil
 	}
-	p.much = len(gone) > suspiciousAbove && 2*len(gone) > len(ready) && !p.forced
+	p.massLoss = len(gone) > suspiciousAbove && 2*len(gone) > len(ready) && !p.forced
 	return nil
 }
 
@@ -133,7 +133,7 @@ func (p *pass) exhume(ctx context.Context) bool {
 func (p *pass) agree(ctx context.Context) error {
 	row, err := p.d.Store.Suspicion(ctx)
 	if err == nil {
-		next := suspect(row, p.gone, p.much && p.incomplete == nil)
+		next := suspect(row, p.gone, p.massLoss && p.incomplete == nil)
 		p.suspicious = next.Agreed > 0 && next.Agreed < agreeMin
 		if next == row {
 			return nil
@@ -144,16 +144,16 @@ func (p *pass) agree(ctx context.Context) error {
 		err = p.d.Store.SetSuspicion(ctx, next)
 	}
 	if err != nil {
-		p.suspicious = p.much
+		p.suspicious = p.massLoss
 		p.report.Errors++
 		p.d.Observer.Observe(ports.Trouble{Op: "suspicion", Err: err})
 	}
 	return nil
 }
 
-// suspect is the row after a pass that found this gone; much says whether it is part of one.
-func suspect(row store.Suspicion, gone []store.StageView, much bool) store.Suspicion {
-	if !much {
+// suspect is the row after a pass that found this gone; massLoss says whether it is part of one.
+func suspect(row store.Suspicion, gone []store.StageView, massLoss bool) store.Suspicion {
+	if !massLoss {
 		return store.Suspicion{}
 	}
 	hash := sha256.New()

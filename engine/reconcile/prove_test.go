@@ -45,12 +45,12 @@ func TestRound(t *testing.T) {
 // TestSuspect: only passes in a row that find the same are believed.
 func TestSuspect(t *testing.T) {
 	row := store.Suspicion{}
-	next := func(much bool, numbers ...int) int {
+	next := func(massLoss bool, numbers ...int) int {
 		var gone []store.StageView
 		for _, n := range numbers {
 			gone = append(gone, store.StageView{Stage: sceneN(n).Of("image")})
 		}
-		row = suspect(row, gone, much)
+		row = suspect(row, gone, massLoss)
 		return row.Agreed
 	}
 	require.Equal(t, 1, next(true, 1, 2))
@@ -58,7 +58,7 @@ func TestSuspect(t *testing.T) {
 	require.Equal(t, 3, next(true, 1, 2), "the third agrees")
 	require.Equal(t, 1, next(true, 1, 3), "another finding begins anew")
 	require.Equal(t, 2, next(true, 1, 3))
-	require.Equal(t, 0, next(false, 1, 3), "it is not much, or not known")
+	require.Equal(t, 0, next(false, 1, 3), "it is no mass loss, or not known")
 	require.Zero(t, row)
 	require.Equal(t, 1, next(true, 1, 3), "and the row is broken")
 }
