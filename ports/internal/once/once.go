@@ -18,6 +18,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"strings"
 )
 
 // Client makes requests. It is safe for concurrent use if the http.Client is.
@@ -55,8 +56,12 @@ func (c *Client) Request(ctx context.Context, method, target string, body any) (
 	if err != nil {
 		return nil, err
 	}
-	req.GetBody = nil // net/http would send the request again on a second connection
-	if text != nil {
+	// net/http sends again, on a second connection, what has no body or one that it can get
+	// anew. So there is always a body, of no bytes if need be, and it can be read once.
+	req.GetBody = nil
+	if text == nil {
+		req.Body = io.NopCloser(strings.NewReader(""))
+	} else {
 		req.Header.Set("Content-Type", "application/json")
 	}
 	if c.key != "" {
