@@ -79,7 +79,7 @@ func (c *Client) Dispatch(ctx context.Context, dispatchID string) ([]ports.JobSt
 	var list struct {
 		Jobs *[]ports.JobStatus `json:"jobs"`
 	}
-	r := request{op: "dispatch " + dispatchID, method: http.MethodGet, path: "/dispatches/" + segment(dispatchID)}
+	r := request{op: "dispatch " + dispatchID, method: http.MethodGet, path: "/dispatches/" + segment(dispatchID), bytesMax: listBytesMax}
 	if err := c.do(ctx, r, &list); err != nil {
 		return nil, err
 	}
@@ -120,7 +120,7 @@ func (c *Client) Workers(ctx context.Context) ([]ports.Worker, error) {
 	var list struct {
 		Workers *[]ports.Worker `json:"workers"`
 	}
-	r := request{op: "workers", method: http.MethodGet, path: "/workers"}
+	r := request{op: "workers", method: http.MethodGet, path: "/workers", bytesMax: listBytesMax}
 	if err := c.do(ctx, r, &list); err != nil {
 		return nil, err
 	}

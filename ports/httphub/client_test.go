@@ -83,6 +83,8 @@ func TestLists(t *testing.T) {
 		{`{"jobs":null,"workers":null}`, ambiguous, ambiguous},
 		{`[]`, ambiguous, ambiguous},
 		{``, ambiguous, ambiguous},
+		{long(2 << 20), 0, 0},
+		{long(64 << 20), ambiguous, ambiguous},
 	}
 	for _, test := range tests {
 		client := serve(t, time.Minute, func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, test.body) })
@@ -91,6 +93,12 @@ func TestLists(t *testing.T) {
 		_, err = client.Dispatch(context.Background(), "d1")
 		judge(t, test.dispatch, err)
 	}
+}
+
+// long is a whole answer of more than so many bytes: the ids of jobs may be long, and there may
+// be many.
+func long(bytes int) string {
+	return `{"jobs":[{"dispatch_id":"d1","payload":"` + strings.Repeat("x", bytes) + `"}],"workers":[]}`
 }
 
 // TestConnections: only a refused one proves that nothing was done.

@@ -1,6 +1,7 @@
 package httphub
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -12,13 +13,20 @@ import (
 	"github.com/animastor/orchestra/ports"
 )
 
-const answerBytesMax = 1 << 20
+// The longest answers. A list has what the hub holds, each job with all of its ids, twice if
+// it has a result: a dispatch of many units with long ids takes more than 1 MiB, and if it
+// could not be read, every pass would be incomplete and repair nothing.
+const (
+	answerBytesMax = 1 << 20
+	listBytesMax   = 64 << 20
+)
 
 // request is one request to be made. op says in errors what it was for.
 type request struct {
 	op, method, path string
 	body             any
-	mayBeEmpty       bool // a 2xx says enough without a body
+	mayBeEmpty       bool  // a 2xx says enough without a body
+	bytesMax         int64 // of the answer; 0: answerBytesMax
 }
 
 func (r request) failed(err error) error { return fmt.Errorf("%s: %w", r.op, err) }
@@ -51,9 +59,10 @@ func (c *Client) do(ctx context.Context, r request, out any) error {
 		return r.unanswered(err)
 	}
 	defer func() { _ = resp.Body.Close() }() // it was only read
-	body, err := io.ReadAll(io.LimitReader(resp.Body, answerBytesMax+1))
-	if err == nil && len(body) > answerBytesMax {
-		err = fmt.Errorf("the answer is longer than %d bytes", answerBytesMax)
+	bytesMax := cmp.Or(r.bytesMax, answerBytesMax)
+	body, err := io.ReadAll(io.LimitReader(resp.Body, bytesMax+1))
+	if err == nil && int64(len(body)) > bytesMax {
+		err = fmt.Errorf("the answer is longer than %d bytes", bytesMax)
 	}
 	switch status := resp.StatusCode; {
 	case status == http.StatusServiceUnavailable, 400 <= status && status < 500:
