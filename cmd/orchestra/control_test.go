@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -219,5 +220,20 @@ func TestControl(t *testing.T) {
 		require.Contains(t, string(text), test.says)
 	}
 	require.Empty(t, r.db.Keys(), "what was refused leaves nothing")
+	r.ended(t)
+}
+
+// TestHangingTree: a tree that hangs makes a replica not ready, and says so while it hangs.
+func TestHangingTree(t *testing.T) {
+	r := startRig(t)
+	marker, err := os.Open(filepath.Join(r.tree, artifactdir.Marker))
+	require.NoError(t, err)
+	require.NoError(t, syscall.Flock(int(marker.Fd()), syscall.LOCK_EX))
+	status, text := get(t, r.url+"/readyz")
+	require.Equal(t, 503, status)
+	require.JSONEq(t, `{"artifacts":"not ok","redis":"ok"}`, text)
+	require.NoError(t, marker.Close())
+	status, text = get(t, r.url+"/readyz")
+	require.Equal(t, 200, status, text)
 	r.ended(t)
 }

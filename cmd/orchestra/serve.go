@@ -24,6 +24,7 @@ import (
 const (
 	connectAtMost = 5 * time.Second  // to each server, at the start
 	drainAtMost   = 15 * time.Second // for requests, and again for tasks, at the end
+	readyAtMost   = 2 * time.Second  // for each part of a replica to answer
 )
 
 type serveCmd struct{ settings }
@@ -167,13 +168,21 @@ func (r *replica) close() {
 	}
 }
 
-// ready says what keeps the replica from working, by name.
+// ready says what keeps the replica from working, by name. Each part has a time of its own:
+// one that hangs is not the fault of another.
 func (r *replica) ready(ctx context.Context) map[string]error {
-	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
-	defer cancel()
-	parts := map[string]error{"redis": r.redis.Ping(ctx).Err(), "artifacts": r.tree.Check()}
+	within := func(ask func(context.Context) error) error {
+		ctx, cancel := context.WithTimeout(ctx, readyAtMost)
+		defer cancel()
+		return ask(ctx)
+	}
+	parts := map[string]error{"artifacts": within(r.tree.Check),
+		"redis": within(func(ctx context.Context) error { return r.redis.Ping(ctx).Err() })}
 	if r.pg != nil {
-		_, parts["postgresql"] = r.pg.Buried(ctx, "-") // any row, or none, will do
+		parts["postgresql"] = within(func(ctx context.Context) error {
+			_, err := r.pg.Buried(ctx, "-") // any row, or none, will do
+			return err
+		})
 	}
 	return parts
 }

@@ -18,6 +18,8 @@
 //     without it, such as one that is not mounted, proves nothing: Unknown, and an error.
 //   - A whole file is there or it is not; a crash leaves no half of one in its place. What it
 //     leaves beside it, an hour later the next upload to the directory removes.
+//   - A call returns when its context ends, even if the directory hangs. What it was about to
+//     put does not take its place later.
 //   - A merge never takes the place of a file of a higher generation, nor silence that of
 //     any file, nor of one that cannot be read.
 //
@@ -38,6 +40,7 @@ import (
 	"time"
 
 	"github.com/animastor/orchestra/ports"
+	"github.com/animastor/orchestra/ports/internal/aside"
 )
 
 // Marker is the file that makes a directory a tree.
@@ -52,10 +55,15 @@ const (
 // staleAfter is for how long a writer has written nothing if it has died.
 const staleAfter = time.Hour
 
+// callsMax is how many reads, and how many writes, may be under way at once. If the directory
+// hangs, so many hang with it.
+const callsMax = 64
+
 // Tree is a directory of artifacts. It is safe for concurrent use, by several processes of
 // one machine, too.
 type Tree struct {
-	root string
+	root          string
+	reads, writes aside.Limit
 }
 
 var _ ports.Artifacts = (*Tree)(nil)
@@ -103,14 +111,20 @@ func Open(root string) (*Tree, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Tree{root}, marker.Close()
+	return &Tree{root, aside.NewLimit(callsMax), aside.NewLimit(callsMax)}, marker.Close()
 }
 
 // Check says whether the tree can be read now.
-func (t *Tree) Check() error { return t.locked(syscall.LOCK_SH, func() error { return nil }) }
+func (t *Tree) Check(ctx context.Context) error {
+	return aside.Do(ctx, t.reads, func() error { return t.check(ctx) })
+}
 
-// locked runs do with the tree locked.
-func (t *Tree) locked(how int, do func() error) error {
+func (t *Tree) check(ctx context.Context) error {
+	return t.locked(ctx, syscall.LOCK_SH, func() error { return nil })
+}
+
+// locked runs do with the tree locked, if the context has not ended when it is.
+func (t *Tree) locked(ctx context.Context, how int, do func() error) error {
 	lock, err := os.Open(filepath.Join(t.root, Marker))
 	if err != nil {
 		return fmt.Errorf("artifactdir: this is no tree (is it mounted?): %w", err)
@@ -118,6 +132,9 @@ func (t *Tree) locked(how int, do func() error) error {
 	defer func() { _ = lock.Close() }() // which unlocks
 	if err := syscall.Flock(int(lock.Fd()), how); err != nil {
 		return fmt.Errorf("artifactdir: lock %s: %w", lock.Name(), err)
+	}
+	if err := ctx.Err(); err != nil {
+		return err
 	}
 	return do()
 }
@@ -131,19 +148,29 @@ func (t *Tree) file(path string) (string, error) {
 	return filepath.Join(t.root, filepath.FromSlash(path)), nil
 }
 
+// found is what stands at a place.
+type found struct {
+	artifact ports.Artifact
+	presence ports.Presence
+}
+
 // Stat implements ports.Artifacts.
-func (t *Tree) Stat(_ context.Context, path string) (a ports.Artifact, presence ports.Presence, err error) {
-	file, err := t.file(path)
-	if err == nil {
-		err = t.locked(syscall.LOCK_SH, func() error {
-			a, presence, err = stat(path, file)
+func (t *Tree) Stat(ctx context.Context, path string) (ports.Artifact, ports.Presence, error) {
+	f, err := aside.Get(ctx, t.reads, func() (f found, err error) {
+		file, err := t.file(path)
+		if err != nil {
+			return f, err
+		}
+		err = t.locked(ctx, syscall.LOCK_SH, func() error {
+			f.artifact, f.presence, err = stat(path, file)
 			return err
 		})
-	}
+		return f, err
+	})
 	if err != nil {
 		return ports.Artifact{}, ports.Unknown, fmt.Errorf("stat %s: %w", path, err)
 	}
-	return a, presence, nil
+	return f.artifact, f.presence, nil
 }
 
 // stat reads what stands at a place while the tree is locked.
@@ -171,7 +198,8 @@ func stat(path, file string) (ports.Artifact, ports.Presence, error) {
 	return d.artifact(path, info.Size()), ports.Present, nil
 }
 
-// Put uploads a file, whatever stands at its path. The size of a is not looked at.
+// Put uploads a file, whatever stands at its path. The size of a is not looked at. If the
+// context ends first, content may still be read from.
 func (t *Tree) Put(ctx context.Context, a ports.Artifact, content io.Reader) error {
 	return t.put(ctx, a, func(w io.Writer) error {
 		_, err := io.Copy(w, content)
@@ -182,38 +210,42 @@ func (t *Tree) Put(ctx context.Context, a ports.Artifact, content io.Reader) err
 // put writes a file and lets it take its place, unless may says no to what stands there, as
 // Stat answers.
 func (t *Tree) put(ctx context.Context, a ports.Artifact, write func(io.Writer) error, may func(ports.Artifact, ports.Presence, error) error) error {
-	file, err := t.file(a.Path)
-	if err == nil {
-		err = t.Check()
-	}
-	if err == nil {
-		err = os.MkdirAll(filepath.Dir(file), 0o755)
-	}
-	if err != nil {
-		return fmt.Errorf("put %s: %w", a.Path, err)
-	}
-	text, err := json.Marshal(describe(a))
-	if err != nil {
-		return fmt.Errorf("put %s: %w", a.Path, err)
-	}
-	sweep(filepath.Dir(file), time.Now().Add(-staleAfter))
-	content, err := written(file, write)
-	if err == nil {
-		defer func() { _ = os.Remove(content) }() // it is gone if all went well
-		err = ctx.Err()
-	}
-	var about string
-	if err == nil {
-		about, err = written(file, func(w io.Writer) error { _, err := w.Write(text); return err })
-	}
-	if err == nil {
-		defer func() { _ = os.Remove(about) }()
-		err = t.locked(syscall.LOCK_EX, func() error { return replace(a.Path, file, content, about, may) })
-	}
-	if err != nil {
+	if err := aside.Do(ctx, t.writes, func() error { return t.upload(ctx, a, write, may) }); err != nil {
 		return fmt.Errorf("put %s: %w", a.Path, err)
 	}
 	return nil
+}
+
+func (t *Tree) upload(ctx context.Context, a ports.Artifact, write func(io.Writer) error, may func(ports.Artifact, ports.Presence, error) error) error {
+	file, err := t.file(a.Path)
+	if err != nil {
+		return err
+	}
+	text, err := json.Marshal(describe(a))
+	if err != nil {
+		return err
+	}
+	if err := t.check(ctx); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		return err
+	}
+	sweep(filepath.Dir(file), time.Now().Add(-staleAfter))
+	content, err := written(file, write)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.Remove(content) }() // it is gone if all went well
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	about, err := written(file, func(w io.Writer) error { _, err := w.Write(text); return err })
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.Remove(about) }()
+	return t.locked(ctx, syscall.LOCK_EX, func() error { return replace(a.Path, file, content, about, may) })
 }
 
 // replace puts a file and its description in their place, while the tree is locked.

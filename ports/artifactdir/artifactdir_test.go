@@ -109,7 +109,7 @@ func TestUnknown(t *testing.T) {
 	put(t, tree, "b/u1.png", 1, "x") // mends it
 	require.NoError(t, os.Remove(filepath.Join(root, artifactdir.Marker)))
 	unknown("b/u1.png", "is it mounted?")
-	require.ErrorContains(t, tree.Check(), "is it mounted?")
+	require.ErrorContains(t, tree.Check(ctx), "is it mounted?")
 	require.ErrorContains(t, tree.Put(ctx, ports.Artifact{Path: "b/u1.png"}, strings.NewReader("x")), "is it mounted?")
 }
 

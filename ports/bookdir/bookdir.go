@@ -19,6 +19,7 @@
 //   - Nothing is kept in memory: the next call sees a new manifest.
 //   - A manifest that is missing, half written or in any way wrong is an error, which the
 //     engine takes for unknown: it fails, deletes and regenerates nothing for it.
+//   - A call returns when its context ends, even if the directory hangs.
 //   - Only a manifest that can be read proves that a scene is gone.
 //
 // Not for: the text of a book, or what a worker needs beside ids.
@@ -37,6 +38,7 @@ import (
 	"slices"
 
 	"github.com/animastor/orchestra/ports"
+	"github.com/animastor/orchestra/ports/internal/aside"
 )
 
 // Options are the settings of a Dir.
@@ -47,20 +49,27 @@ type Options struct {
 	Chunk  func(segment int) string // unit id of the n-th segment, from 1 (keys.ChunkID)
 }
 
+// readsMax is how many manifests may be read at once. If the directory hangs, so many reads
+// hang with it.
+const readsMax = 64
+
 // Dir is a directory of manifests. It is safe for concurrent use.
-type Dir struct{ o Options }
+type Dir struct {
+	o     Options
+	reads aside.Limit
+}
 
 var _ ports.Content = (*Dir)(nil)
 
 // New returns the content of a directory. It need not exist before the first call.
-func New(o Options) *Dir { return &Dir{o} }
+func New(o Options) *Dir { return &Dir{o, aside.NewLimit(readsMax)} }
 
 // ErrManifest says that a manifest could be read and makes no sense.
 var ErrManifest = errors.New("bookdir: bad manifest")
 
 // Scene implements ports.Content.
-func (d *Dir) Scene(_ context.Context, id ports.SceneID) (ports.Scene, error) {
-	m, err := d.read(id.Book)
+func (d *Dir) Scene(ctx context.Context, id ports.SceneID) (ports.Scene, error) {
+	m, err := d.read(ctx, id.Book)
 	if err != nil {
 		return ports.Scene{}, fmt.Errorf("scene %s: %w", id, err)
 	}
@@ -73,8 +82,8 @@ func (d *Dir) Scene(_ context.Context, id ports.SceneID) (ports.Scene, error) {
 }
 
 // Scenes implements ports.Content.
-func (d *Dir) Scenes(_ context.Context, book, chapter string) ([]ports.SceneID, error) {
-	m, err := d.read(book)
+func (d *Dir) Scenes(ctx context.Context, book, chapter string) ([]ports.SceneID, error) {
+	m, err := d.read(ctx, book)
 	if err != nil {
 		return nil, fmt.Errorf("scenes of %s: %w", ports.Quote(book), err)
 	}
@@ -110,9 +119,9 @@ func (d *Dir) scene(m manifest, s scene) ports.Scene {
 // FileName is the name of a book's manifest within the directory.
 func FileName(book string) string { return url.PathEscape(book) + ".json" }
 
-func (d *Dir) read(book string) (m manifest, err error) {
+func (d *Dir) read(ctx context.Context, book string) (m manifest, err error) {
 	path := filepath.Join(d.o.Path, FileName(book))
-	text, err := os.ReadFile(path)
+	text, err := aside.Get(ctx, d.reads, func() ([]byte, error) { return os.ReadFile(path) })
 	if err != nil {
 		return m, err
 	}

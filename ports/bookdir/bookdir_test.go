@@ -2,10 +2,15 @@ package bookdir_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
+	"sync"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -110,4 +115,36 @@ func TestManifestOf(t *testing.T) {
 		want.Units = append(want.Units, ports.Unit{ID: "u2", Version: 2, TextLen: 140})
 		want.Segments = append(want.Segments, ports.Unit{ID: "0002", Version: 1, Unit: "u2"})
 	}
+}
+
+// TestHanging: a manifest that cannot be read in time is unknown when the time of the call is
+// up; it holds nobody for longer, nor ever more goroutines.
+func TestHanging(t *testing.T) {
+	dir, id := t.TempDir(), ports.SceneID{Book: "b1", Chapter: "c", Scene: "s"}
+	pipe := filepath.Join(dir, "b1.json")
+	require.NoError(t, syscall.Mkfifo(pipe, 0o600)) // whoever opens it waits for a writer
+	books, before := bookdir.New(options(dir)), runtime.NumGoroutine()
+	var many sync.WaitGroup
+	for range 500 {
+		many.Go(func() {
+			ctx, cancel := context.WithTimeout(context.Background(), 20*time.Millisecond)
+			defer cancel()
+			if _, err := books.Scene(ctx, id); !errors.Is(err, context.DeadlineExceeded) {
+				t.Error(err)
+			}
+			if _, err := books.Scenes(ctx, "b1", ""); !errors.Is(err, context.DeadlineExceeded) {
+				t.Error(err)
+			}
+		})
+	}
+	many.Wait()
+	require.Less(t, runtime.NumGoroutine(), before+100)
+
+	writer, err := os.OpenFile(pipe, os.O_RDWR, 0)
+	require.NoError(t, err)
+	require.NoError(t, os.Remove(pipe))
+	write(t, dir, "b1", `{"id":"b1","scenes":[{"chapter":"c","scene":"s","version":1}]}`)
+	require.NoError(t, writer.Close())
+	_, err = books.Scene(context.Background(), id)
+	require.NoError(t, err)
 }
