@@ -88,7 +88,7 @@ func (c *hubCmd) check() (*artifactdir.Tree, error) {
 	return tree, nil
 }
 
-// serve runs hub, workers and callbacks until ctx ends.
+// serve runs hub, workers and callbacks until ctx ends, or one of them cannot go on.
 func (c *hubCmd) serve(ctx context.Context, log *slog.Logger, listener net.Listener, tree *artifactdir.Tree) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -97,26 +97,13 @@ func (c *hubCmd) serve(ctx context.Context, log *slog.Logger, listener net.Liste
 	h, yard := c.build(p.world, tree, out.push, log)
 	rt := ports.NewSystem()
 	out.start(ctx, rt)
-	server := &http.Server{ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 30 * time.Second, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		// The fake answers one request at a time; who is slow to ask must not hold it.
-		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, requestBytesMax+1))
-		if err != nil {
-			http.Error(w, `{"reason":"bad_request"}`, http.StatusBadRequest)
-			return
-		}
-		r.Body = io.NopCloser(bytes.NewReader(body))
-		p.do(func() {
-			if r.Method == http.MethodPost && r.URL.Path == workersPath {
-				yard.ServeHTTP(w, r)
-				return
-			}
-			verb, subject := h.Name(r, body)
-			log.Debug("request", "verb", verb, "subject", subject)
-			h.ServeHTTP(w, r)
-		})
-	})}
+	server := &http.Server{ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 30 * time.Second, Handler: &front{p, h, yard, log},
+		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelWarn)}
 	failed := make(chan error, 1)
-	go func() { failed <- server.Serve(listener) }()
+	go func() {
+		failed <- server.Serve(listener)
+		stop() // nobody can ask any more
+	}()
 	log.Info("hub on loopback", "listen", listener.Addr().String(), "workers", c.Workers)
 	err := p.run(ctx)
 	select {
@@ -127,10 +114,66 @@ func (c *hubCmd) serve(ctx context.Context, log *slog.Logger, listener net.Liste
 	stop()
 	grace, cancel := context.WithTimeout(context.Background(), drainAtMost)
 	defer cancel()
-	err = errors.Join(err, server.Close(), rt.Wait(grace))
+	err = errors.Join(err, server.Close())
+	p.end()
+	err = errors.Join(err, rt.Wait(grace))
 	out.close()
 	return err
 }
+
+// front lets requests into the world. That answers one at a time, so who is slow to ask or to
+// listen must not hold it.
+type front struct {
+	pace *pace
+	hub  *hub.Hub
+	yard *yard
+	log  *slog.Logger
+}
+
+var _ http.Handler = (*front)(nil)
+
+// ServeHTTP implements http.Handler.
+func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, requestBytesMax+1))
+	if err != nil {
+		http.Error(w, `{"reason":"bad_request"}`, http.StatusBadRequest)
+		return
+	}
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	said := kept{header: w.Header(), status: http.StatusOK}
+	there := f.pace.do(func() {
+		if r.Method == http.MethodPost && r.URL.Path == workersPath {
+			f.yard.ServeHTTP(&said, r)
+			return
+		}
+		verb, subject := f.hub.Name(r, body)
+		f.log.Debug("request", "verb", verb, "subject", subject)
+		f.hub.ServeHTTP(&said, r)
+	})
+	if !there {
+		panic(http.ErrAbortHandler) // no answer, as of a hub that is gone
+	}
+	w.WriteHeader(said.status)
+	_, _ = w.Write(said.body.Bytes()) // who went away does not read it
+}
+
+// kept is an answer that is kept until the world is let go of.
+type kept struct {
+	header http.Header
+	status int
+	body   bytes.Buffer
+}
+
+var _ http.ResponseWriter = (*kept)(nil)
+
+// Header implements http.ResponseWriter.
+func (k *kept) Header() http.Header { return k.header }
+
+// WriteHeader implements http.ResponseWriter.
+func (k *kept) WriteHeader(status int) { k.status = status }
+
+// Write implements http.ResponseWriter.
+func (k *kept) Write(b []byte) (int, error) { return k.body.Write(b) }
 
 // build makes the hub and its workers in a world.
 func (c *hubCmd) build(w *sim.World, tree *artifactdir.Tree, result func(ports.JobResult), log *slog.Logger) (*hub.Hub, *yard) {
