@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -24,6 +25,14 @@ type remote struct {
 	Engine string `env:"ORCHESTRA_ENGINE" default:"http://127.0.0.1:8080" placeholder:"URL" help:"A replica, any one (${default})."`
 }
 
+const requestAtMost = time.Minute // to a replica, until all of its answer is there
+
+// newClient returns the client of a command, for all of its requests.
+func newClient() *http.Client {
+	dialer := net.Dialer{Timeout: connectAtMost}
+	return &http.Client{Timeout: requestAtMost, Transport: &http.Transport{DialContext: dialer.DialContext, Proxy: http.ProxyFromEnvironment}}
+}
+
 // call makes one request and decodes the answer.
 func (c *remote) call(e *env, method, path string, body, into any) error {
 	if err := errors.Join(c.key.check(), checkURL("engine", c.Engine)); err != nil {
@@ -41,10 +50,9 @@ func (c *remote) call(e *env, method, path string, body, into any) error {
 	}
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("X-Api-Key", c.HubKey)
-	dialer := net.Dialer{Timeout: connectAtMost}
-	resp, err := (&http.Client{Timeout: time.Minute, Transport: &http.Transport{DialContext: dialer.DialContext, Proxy: http.ProxyFromEnvironment}}).Do(req)
+	resp, err := e.client.Do(req)
 	if err != nil {
-		return &settingError{"engine", "ORCHESTRA_ENGINE", "no replica answers", err}
+		return unanswered(e.ctx, err)
 	}
 	defer func() { _ = resp.Body.Close() }() // it was only read
 	text, err := io.ReadAll(resp.Body)
@@ -58,6 +66,14 @@ func (c *remote) call(e *env, method, path string, body, into any) error {
 		return &settingError{"engine", "ORCHESTRA_ENGINE", "who answers at " + c.Engine + " is no replica", err}
 	}
 	return nil
+}
+
+// unanswered says why there is no answer. Only if nobody was reached, the setting may be wrong.
+func unanswered(ctx context.Context, err error) error {
+	if op := (*net.OpError)(nil); ctx.Err() == nil && errors.As(err, &op) && op.Op == "dial" {
+		return &settingError{"engine", "ORCHESTRA_ENGINE", "no replica answers", err}
+	}
+	return fmt.Errorf("there is no answer, and it may have been done: %w", err)
 }
 
 // refused says why a request was. A replica always gives a reason.

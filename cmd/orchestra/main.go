@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"os/signal"
 	"syscall"
@@ -32,6 +33,7 @@ func main() {
 type env struct {
 	ctx            context.Context // ends when the process is told to stop
 	stdout, stderr io.Writer
+	client         *http.Client // to talk to a replica
 }
 
 type cli struct {
@@ -80,7 +82,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintf(stderr, "orchestra: %v (orchestra --help)\n", err)
 		return exitUsage
 	}
-	err = command.Run(&env{ctx: ctx, stdout: stdout, stderr: stderr}, command)
+	client := newClient()
+	defer client.CloseIdleConnections()
+	err = command.Run(&env{ctx: ctx, stdout: stdout, stderr: stderr, client: client}, command)
 	var setting *settingError
 	switch {
 	case err == nil:
