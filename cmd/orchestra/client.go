@@ -213,6 +213,9 @@ func (c *statusCmd) Run(e *env) error {
 		if err := c.call(e, http.MethodGet, "/control/status?book="+url.QueryEscape(c.Book), nil, &list); err != nil {
 			return err
 		}
+		if len(list) == 0 { // a name that is misspelt would be waited for in vain
+			return fmt.Errorf("nothing of %s was asked for; is that its id?", ports.Quote(c.Book))
+		}
 		done, ready := settled(list)
 		if done || !time.Now().Before(until) {
 			c.print(e, list)
@@ -230,7 +233,7 @@ func (c *statusCmd) Run(e *env) error {
 }
 
 func settled(list []stageStatus) (done, ready bool) {
-	done, ready = len(list) > 0, len(list) > 0
+	done, ready = true, true
 	for _, s := range list {
 		done = done && s.Done()
 		ready = ready && s.State == "ready"
@@ -239,10 +242,6 @@ func settled(list []stageStatus) (done, ready bool) {
 }
 
 func (c *statusCmd) print(e *env, list []stageStatus) {
-	if len(list) == 0 {
-		fmt.Fprintf(e.stdout, "nothing of %s was asked for\n", c.Book)
-		return
-	}
 	w := tabwriter.NewWriter(e.stdout, 0, 0, 2, ' ', 0)
 	for _, s := range list {
 		fmt.Fprintf(w, "%s/%s:%s\t%s\t%s%s\n", s.Chapter, s.Scene, s.Stage, s.State, s.Reason, s.Error)

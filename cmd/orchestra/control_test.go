@@ -106,6 +106,22 @@ func TestEdit(t *testing.T) {
 	r.ended(t)
 }
 
+// TestNothingAskedFor: a book that nobody has asked for has no status, whether there is such
+// a book or not; nor has one that was deleted. Nobody waits for it.
+func TestNothingAskedFor(t *testing.T) {
+	r := startRig(t)
+	for range 2 {
+		for _, book := range []string{"b1", "nosuchbook"} {
+			fails(t, "nothing of "+book+" was asked for", "status", book)
+			fails(t, "nothing of "+book+" was asked for", "status", book, "--wait=1h")
+		}
+		says(t, "request b1: 1 stages", "request", "b1", "--stage=audio")
+		says(t, " ready", "status", "b1", "--wait=10s")
+		says(t, "delete b1", "delete", "b1")
+	}
+	r.ended(t)
+}
+
 // TestPlaceholder: silence stands in for the audio while it is made.
 func TestPlaceholder(t *testing.T) {
 	r := startSlowRig(t, "2s")

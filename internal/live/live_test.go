@@ -189,7 +189,8 @@ func placeholders(t *testing.T, s *live.Stack) (list []bool) {
 
 // finish waits for the book, which it asks for if nobody has, and sees everything end well.
 func finish(t *testing.T, s *live.Stack) {
-	if strings.Contains(ask(t, s, "status", "b1"), "nothing of b1") {
+	if _, err := s.Command(context.Background(), 2, "status", "b1"); err != nil {
+		require.ErrorContains(t, err, "nothing of b1")
 		ask(t, s, "request", "b1")
 	}
 	out := ask(t, s, "status", "b1", "--wait="+doneAtMost.String())
