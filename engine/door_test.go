@@ -41,10 +41,14 @@ func TestTheDoor(t *testing.T) {
 	}
 	intents := []func(context.Context, engine.Target) (engine.Report, error){e.Request, e.Regenerate, e.Reset, e.Cancel, e.Delete,
 		func(ctx context.Context, t engine.Target) (engine.Report, error) { return e.Edit(ctx, t, "u1") }}
-	scene := func(kind, id string) ports.SceneID {
+	scene := func(kind, id string) ports.SceneID { // with one id of its own
 		s := map[string]string{"book": "b", "chapter": "c", "scene": "s"}
 		s[kind] = id
 		return ports.SceneID{Book: s["book"], Chapter: s["chapter"], Scene: s["scene"]}
+	}
+	resultOf := func(s ports.SceneID, unit, dispatch string) ports.JobResult {
+		return ports.JobResult{JobID: keys.Job(s.Of("image"), unit, 1), BookID: s.Book, ChapterID: s.Chapter, SceneID: s.Scene, Stage: "image", UnitID: unit,
+			Generation: 1, DispatchID: dispatch, OK: true}
 	}
 	p.Go(p.Context(), "ask", func(ctx context.Context) {
 		for id, problem := range bad {
@@ -63,7 +67,11 @@ func TestTheDoor(t *testing.T) {
 				}
 				_, err := e.ClearDeferralsForScene(ctx, s)
 				refused(err)
-				refused(e.Complete(ctx, ports.JobResult{JobID: keys.Job(s.Of("image"), "u1", 1), BookID: s.Book, ChapterID: s.Chapter, SceneID: s.Scene, Stage: "image", UnitID: "u1"}))
+				refused(e.Complete(ctx, resultOf(s, "u1", "d1")))
+			}
+			for kind, r := range map[string]ports.JobResult{"unit": resultOf(scene("", ""), id, "d1"), "dispatch": resultOf(scene("", ""), "u1", id)} {
+				require.ErrorIs(t, e.Complete(ctx, r), ports.ErrInvalid)
+				require.ErrorContains(t, e.Complete(ctx, r), kind+" id ")
 			}
 			_, err := e.ClearDeferralsForBook(ctx, id)
 			require.ErrorContains(t, err, problem, "%q", id)
@@ -78,6 +86,41 @@ func TestTheDoor(t *testing.T) {
 	w.RunFor(time.Minute)
 	require.Empty(t, w.Failures())
 	require.Empty(t, server.Peek().Keys(), "written at the door")
+}
+
+// A result whose job id belongs to another job is refused, and the error says by which field:
+// who sent it has mixed two jobs up.
+func TestResultOfAnother(t *testing.T) {
+	w := sim.New(sim.Options{Seed: 1})
+	defer w.Close()
+	server, p := redis.New(w, redis.Options{}), w.Process("e1")
+	e := engine.New(engine.Config{}, engine.Deps{
+		Runtime: fakes.Runtime{Process: p}, Redis: server.Client(p), Hub: struct{ ports.Hub }{},
+		Content: content.New(w), Artifacts: artifacts.New(w, nil), Media: media.New(w, artifacts.New(w, nil)), Observer: observer{},
+	})
+	good := ports.JobResult{JobID: keys.Job(ports.SceneID{Book: "b", Chapter: "c", Scene: "s"}.Of("image"), "u1", 1), DispatchID: "d1",
+		BookID: "b", ChapterID: "c", SceneID: "s", Stage: "image", UnitID: "u1", Generation: 1, OK: true}
+	p.Go(p.Context(), "ask", func(ctx context.Context) {
+		for field, change := range map[string]func(*ports.JobResult){
+			"job_id":     func(r *ports.JobResult) { r.JobID = "image:b:c" },
+			"book_id":    func(r *ports.JobResult) { r.BookID = "b2" },
+			"chapter_id": func(r *ports.JobResult) { r.ChapterID = "c2" },
+			"scene_id":   func(r *ports.JobResult) { r.SceneID = "s2" },
+			"stage":      func(r *ports.JobResult) { r.Stage = "video" },
+			"unit_id":    func(r *ports.JobResult) { r.UnitID = "u2" },
+			"generation": func(r *ports.JobResult) { r.Generation = -1 },
+		} {
+			bad := good
+			change(&bad)
+			err := e.Complete(ctx, bad)
+			require.ErrorIs(t, err, ports.ErrInvalid, field)
+			require.ErrorContains(t, err, "its "+field)
+		}
+		require.Empty(t, server.Peek().Keys())
+		require.NoError(t, e.Complete(ctx, good), "of no live dispatch, and no mistake")
+	})
+	w.RunFor(time.Minute)
+	require.Empty(t, w.Failures())
 }
 
 // An edit of a picture that the content does not have is refused, and marks nothing: the

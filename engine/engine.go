@@ -248,10 +248,8 @@ func (e *Engine) reconcile(ctx context.Context, pass func(context.Context) (port
 }
 
 // Complete takes the result of one job, good or bad (package dispatch). It may be
-// called on any replica and more than once.
+// called on any replica and more than once. A result that no job can have led to is
+// ports.ErrInvalid, and nothing is asked.
 func (e *Engine) Complete(ctx context.Context, r ports.JobResult) error {
-	if err := asset.Validate(r.StageID().SceneID); err != nil {
-		return err
-	}
 	return e.dispatch.Complete(ctx, r)
 }

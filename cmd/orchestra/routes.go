@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/animastor/orchestra/engine/asset"
-	"github.com/animastor/orchestra/engine/keys"
 	"github.com/animastor/orchestra/engine/store"
 	"github.com/animastor/orchestra/ports"
 )
@@ -134,12 +133,12 @@ func (s *routes) callback(r *http.Request) answer {
 	if bad, ok := read(r, &result); !ok {
 		return bad
 	}
-	if err := checkResult(result); err != nil {
-		return no(http.StatusBadRequest, "bad_request", err)
-	}
 	return s.beside("callback", func(ctx context.Context) answer {
 		err := s.replica.rt.Isolate(func() error { return s.replica.engine.Complete(ctx, result) })
-		if err != nil {
+		switch {
+		case errors.Is(err, ports.ErrInvalid):
+			return no(http.StatusBadRequest, "bad_request", err)
+		case err != nil:
 			observer{s.replica.log}.Observe(ports.Trouble{Scene: result.StageID().SceneID, Op: "complete", Err: err})
 			return no(http.StatusServiceUnavailable, "unavailable", errors.New("the engine could not take it; see its log"))
 		}
@@ -160,27 +159,6 @@ func (s *routes) beside(name string, do func(context.Context) answer, notYet str
 	case <-late.C:
 		return no(http.StatusServiceUnavailable, "not_yet", errors.New(notYet))
 	}
-}
-
-// checkResult refuses a result that no job of this engine can have led to, before it costs
-// anything.
-func checkResult(r ports.JobResult) error {
-	if err := asset.Validate(r.StageID().SceneID); err != nil {
-		return err
-	}
-	for kind, id := range map[string]string{"unit": r.UnitID, "dispatch": r.DispatchID} {
-		if err := asset.ValidateID(kind, id); err != nil {
-			return err
-		}
-	}
-	stage, unit, generation, err := keys.ParseJob(r.JobID)
-	if err != nil {
-		return err
-	}
-	if stage != r.StageID() || unit != r.UnitID || generation != r.Generation {
-		return errors.New("the job id speaks of another job")
-	}
-	return nil
 }
 
 // stageStatus is where one stage is.

@@ -16,7 +16,8 @@ import (
 
 // Complete takes the result of one job, from a callback or from the hub's own
 // account, on any replica and as often as it comes. accept answers duplicates, and
-// claim lets one caller end the dispatch (design 5.4.13).
+// claim lets one caller end the dispatch (design 5.4.13). A result that no job can have led
+// to is ports.ErrInvalid.
 func (d *Dispatcher) Complete(ctx context.Context, r ports.JobResult) error {
 	l, err := d.accept(ctx, r)
 	if l != nil {
@@ -66,14 +67,31 @@ func (d *Dispatcher) accept(ctx context.Context, r ports.JobResult) (*live, erro
 	return &live{stage: id, dispatch: r.DispatchID, generation: r.Generation, fence: r.Fence, version: view.Version, floor: view.Floor, mark: view.Mark, holder: d.holder}, nil
 }
 
-// validResult refuses at the door what no job of this engine can have led to.
+// validResult refuses at the door what no job of this engine can have led to, and says which
+// field is wrong. The error is ports.ErrInvalid.
 func validResult(r ports.JobResult) error {
+	if err := asset.Validate(r.StageID().SceneID); err != nil {
+		return err
+	}
+	for _, id := range [...]struct{ kind, id string }{{"unit", r.UnitID}, {"dispatch", r.DispatchID}} {
+		if err := asset.ValidateID(id.kind, id.id); err != nil {
+			return err
+		}
+	}
 	s, unit, generation, err := keys.ParseJob(r.JobID)
 	if err != nil {
-		return fmt.Errorf("dispatch: result of job %q: %w", r.JobID, err)
+		return fmt.Errorf("dispatch: %w result, its job_id: %w", ports.ErrInvalid, err)
 	}
-	if s != r.StageID() || unit != r.UnitID || generation != r.Generation {
-		return fmt.Errorf("dispatch: result of job %q speaks of %s/%s, generation %d", r.JobID, r.StageID(), ports.Quote(r.UnitID), r.Generation)
+	for _, field := range [...]struct {
+		name string
+		same bool
+	}{
+		{"book_id", s.Book == r.BookID}, {"chapter_id", s.Chapter == r.ChapterID}, {"scene_id", s.Scene == r.SceneID},
+		{"stage", s.Stage == r.Stage}, {"unit_id", unit == r.UnitID}, {"generation", generation == r.Generation},
+	} {
+		if !field.same {
+			return fmt.Errorf("dispatch: %w result of job %q: its %s is another", ports.ErrInvalid, r.JobID, field.name)
+		}
 	}
 	return nil
 }
