@@ -45,9 +45,8 @@ func (e ResultEvent) Subject() string {
 
 // Consumer takes result events. Each is told at least once, and the events of one scene in
 // order: one is not told before Consume has returned nil for the one before it. After a
-// crash, or an answer that was lost, an event comes again, with the same ID. What it keeps
-// from the consumer for long is bounded (schema 2): of each scene the last 1,000, for 30
-// days.
+// crash, or an answer that was lost, an event comes again, with the same ID. Events that
+// nobody takes are bounded (schema 2): of each scene the last 1,000 are kept, for 30 days.
 type Consumer interface {
 	// Consume takes an event. After an error it is told again half a minute later.
 	Consume(ctx context.Context, e ResultEvent) error

@@ -46,6 +46,8 @@ type hider struct {
 	r    *strings.Replacer
 }
 
+var _ io.Writer = hider{}
+
 // Write implements io.Writer.
 func (h hider) Write(b []byte) (int, error) {
 	if _, err := io.WriteString(h.next, h.r.Replace(string(b))); err != nil {

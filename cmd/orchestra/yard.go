@@ -45,6 +45,8 @@ type yard struct {
 	pools map[string]*workers.Pool
 }
 
+var _ http.Handler = (*yard)(nil)
+
 // set gives a stage its workers.
 func (y *yard) set(c crew) {
 	name := c.Stage + " " + c.Workspace
@@ -62,7 +64,7 @@ func (y *yard) set(c crew) {
 	pool.Resize(c.Count)
 }
 
-// ServeHTTP takes a crew from who has the key.
+// ServeHTTP implements http.Handler: it takes a crew from who has the key.
 func (y *yard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	var c crew
 	switch {

@@ -109,6 +109,8 @@ func (b *liveBench) start(spec scenarios.LiveSpec) (scenarios.LiveService, error
 // liveService is a stack as scenarios know it.
 type liveService struct{ *live.Stack }
 
+var _ scenarios.LiveService = liveService{}
+
 // SetWorkers implements scenarios.LiveService.
 func (s liveService) SetWorkers(w wire.Workers) error {
 	return s.Stack.SetWorkers(live.Crew{Stage: w.Kind, Workspace: w.Workspace, Count: w.N,

@@ -39,6 +39,11 @@ type unit struct {
 	Characters int    `json:"characters,omitempty"` // of its text
 }
 
+var (
+	_ json.Unmarshaler = (*unit)(nil)
+	_ json.Marshaler   = unit{}
+)
+
 // UnmarshalJSON implements json.Unmarshaler.
 func (u *unit) UnmarshalJSON(text []byte) error {
 	if text[0] == '"' {
@@ -65,6 +70,11 @@ type segment struct {
 
 // segments are, in a manifest, how many there are, or a list that says more.
 type segments []segment
+
+var (
+	_ json.Unmarshaler = (*segments)(nil)
+	_ json.Marshaler   = segments(nil)
+)
 
 // UnmarshalJSON implements json.Unmarshaler.
 func (s *segments) UnmarshalJSON(text []byte) error {
