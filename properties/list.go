@@ -35,7 +35,7 @@ var list = []entry{
 		"At most one dispatch is live per scene and stage; a write by any other is refused.",
 		"DS4, DS5, DS6, KY4"}, newSingleOwner},
 	{Property{"slots",
-		"Unfinished holders never exceed the limit of a stage, and are none at rest.",
+		"Unfinished holders, and live dispatches that had their slot taken away, never exceed the limit of a stage, and are none at rest.",
 		"DS1, DS2, QU1"}, newSlots},
 	{Property{"finish-once",
 		"Every dispatch finishes exactly once.",

@@ -211,11 +211,44 @@ func TestSlots(t *testing.T) {
 			b.begin(s1, "d1", 1)
 		}
 	}
+	release := func(b *bench) {
+		b.write("e1/reconcile", "zrem", func(db *redis.DB) { db.ZRem(keys.Slots("image"), "d1") }, keys.Slots("image"))
+	}
+	// robbed begins a dispatch, lets take go on, and begins as many as there are slots.
+	robbed := func(b *bench, take func(*bench)) {
+		b.begin(s1, "d1", 1)
+		take(b)
+		for n := range 4 {
+			s := s2
+			s.Scene += itoa(int64(n))
+			b.begin(s, "other"+itoa(int64(n)), 1)
+		}
+	}
 	play(t, "slots", []scene{
 		{"three others and ours", foreign(3, time.Hour), ""},
 		{"four others and ours", foreign(4, time.Hour), "5 dispatches hold a slot, the limit is 4"},
 		{"four whose time is over", foreign(4, time.Second), ""},
 		{"without a slot", func(b *bench) { b.begin(s1, "d1", 1, "slot") }, "begun without a slot"},
+		{"beside one whose slot was taken away", func(b *bench) { robbed(b, release) }, "4 dispatches hold a slot beside d1, which live and had theirs taken away; the limit is 4"},
+		{"beside one whose slot was taken away long ago", func(b *bench) {
+			robbed(b, func(b *bench) {
+				release(b)
+				b.wait(21 * time.Minute)
+			})
+		}, ""},
+		{"beside one whose slot was taken away when it was over", func(b *bench) {
+			robbed(b, func(b *bench) {
+				b.end(s1, "d1", "ready")
+				release(b)
+			})
+		}, ""},
+		{"beside one whose slot was evicted", func(b *bench) { robbed(b, func(b *bench) { b.redis.Evict(keys.Slots("image")) }) }, ""},
+		{"beside one whose slot a failover took", func(b *bench) {
+			robbed(b, func(b *bench) {
+				b.redis.DB().Del(keys.Slots("image"))
+				b.set.Failover([]string{keys.Slots("image")})
+			})
+		}, ""},
 		{"at rest", func(b *bench) {
 			b.begin(s1, "d1", 1)
 			b.end(s1, "d1", "ready")
