@@ -9,7 +9,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/animastor/orchestra/engine"
-	"github.com/animastor/orchestra/engine/asset"
 	"github.com/animastor/orchestra/engine/keys"
 	"github.com/animastor/orchestra/fakes"
 	"github.com/animastor/orchestra/fakes/artifacts"
@@ -54,9 +53,9 @@ func TestTheDoor(t *testing.T) {
 		for id, problem := range bad {
 			for _, kind := range []string{"book", "chapter", "scene"} {
 				refused := func(err error) {
-					var idError *asset.IDError
+					var idError *ports.IDError
 					require.ErrorAs(t, err, &idError, "%s %q", kind, id)
-					require.Equal(t, asset.IDError{Kind: kind, ID: id, Problem: problem}, *idError)
+					require.Equal(t, ports.IDError{Kind: kind, ID: id, Problem: problem}, *idError)
 				}
 				s := scene(kind, id)
 				if id != "" || kind == "book" { // an empty chapter or scene of a target stands for all

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/animastor/orchestra/engine/asset"
 	"github.com/animastor/orchestra/engine/dispatch"
 	"github.com/animastor/orchestra/engine/store"
 	"github.com/animastor/orchestra/ports"
@@ -68,7 +67,7 @@ func (e *Engine) Edit(ctx context.Context, t Target, units ...string) (Report, e
 // in between is found by the next plan or pass.
 func (e *Engine) mark(ctx context.Context, t Target, units []string) error {
 	for _, unit := range units {
-		if err := asset.ValidateID("unit", unit); err != nil {
+		if err := ports.ValidateID("unit", unit); err != nil {
 			return err
 		}
 	}
@@ -106,7 +105,7 @@ func (e *Engine) Delete(ctx context.Context, t Target) (Report, error) {
 // ClearDeferralsForBook ends every backoff window of a book and returns how many
 // there were; with an error, how many were cleared before it.
 func (e *Engine) ClearDeferralsForBook(ctx context.Context, book string) (int, error) {
-	if err := asset.ValidateID("book", book); err != nil {
+	if err := ports.ValidateID("book", book); err != nil {
 		return 0, err
 	}
 	return e.store.ClearDeferralsForBook(ctx, book)
@@ -114,7 +113,7 @@ func (e *Engine) ClearDeferralsForBook(ctx context.Context, book string) (int, e
 
 // ClearDeferralsForScene ends every backoff window of a scene.
 func (e *Engine) ClearDeferralsForScene(ctx context.Context, scene ports.SceneID) (int, error) {
-	if err := asset.Validate(scene); err != nil {
+	if err := scene.Validate(); err != nil {
 		return 0, err
 	}
 	return e.store.ClearDeferralsForScene(ctx, scene)
@@ -213,7 +212,7 @@ func (e *Engine) tomb(ctx context.Context, op store.IntentOp, t Target) error {
 }
 
 func (t Target) validate(stages []string) error {
-	if err := asset.ValidateID("book", t.Book); err != nil {
+	if err := ports.ValidateID("book", t.Book); err != nil {
 		return err
 	}
 	if t.Scene != "" && t.Chapter == "" {
@@ -221,7 +220,7 @@ func (t Target) validate(stages []string) error {
 	}
 	for _, part := range [...]struct{ kind, id string }{{"chapter", t.Chapter}, {"scene", t.Scene}} {
 		if part.id != "" {
-			if err := asset.ValidateID(part.kind, part.id); err != nil {
+			if err := ports.ValidateID(part.kind, part.id); err != nil {
 				return err
 			}
 		}

@@ -15,6 +15,12 @@ func ExampleStageID() {
 	// "a:b"/c1/"s*":image
 }
 
+func ExampleValidateID() {
+	fmt.Println(ports.ValidateID("book", "a\x00b"))
+	// Output:
+	// book id "a\x00b": holds a NUL; use 1 to 1024 bytes of UTF-8 without NUL
+}
+
 // A panic in one scene must not end the tick of all.
 func ExampleSystem_Isolate() {
 	err := ports.NewSystem().Isolate(func() error {

@@ -189,7 +189,7 @@ func (r *replica) ready(ctx context.Context) map[string]error {
 
 // status reads where a book is.
 func (r *replica) status(ctx context.Context, book string) ([]store.SceneView, error) {
-	if err := asset.ValidateID("book", book); err != nil {
+	if err := ports.ValidateID("book", book); err != nil {
 		return nil, err
 	}
 	scenes, err := r.view.ScenesOf(ctx, book)

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-	"pgregory.net/rapid"
 
 	"github.com/animastor/orchestra/engine/asset"
 	"github.com/animastor/orchestra/engine/guard"
@@ -94,42 +93,4 @@ func TestTablesAreCopies(t *testing.T) {
 	asset.Profiles()[0].Slots = 0
 	require.True(t, asset.CanMove(asset.New, asset.Pending))
 	require.Equal(t, 8, asset.ProfileOf(asset.Audio).Slots)
-}
-
-func TestValidateID(t *testing.T) {
-	for _, id := range []string{"b1", "a:b", "*", "..", " ", "\u0301e", "\U0001F600", strings.Repeat("x", 1024)} {
-		require.NoError(t, asset.ValidateID("book", id))
-	}
-	for id, problem := range map[string]string{
-		"":                             "empty",
-		strings.Repeat("x", 1025):      "1025 bytes long",
-		"a\x00b":                       "holds a NUL",
-		"\xff":                         "not valid UTF-8",
-		"\xed\xa0\x80":                 "not valid UTF-8", // an unpaired surrogate
-		strings.Repeat("é", 512) + "x": "1025 bytes long",
-	} {
-		var bad *asset.IDError
-		require.ErrorAs(t, asset.ValidateID("unit", id), &bad, "%q", id)
-		require.Equal(t, asset.IDError{Kind: "unit", ID: id, Problem: problem}, *bad)
-		require.Less(t, len(bad.Error()), 200, "a long id floods the message")
-	}
-}
-
-func TestValidate(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		id := asset.SceneID{
-			Book:    rapid.String().Draw(t, "book"),
-			Chapter: rapid.String().Draw(t, "chapter"),
-			Scene:   rapid.String().Draw(t, "scene"),
-		}
-		// The error of a scene is that of its first bad component.
-		want := asset.ValidateID("book", id.Book)
-		if want == nil {
-			want = asset.ValidateID("chapter", id.Chapter)
-		}
-		if want == nil {
-			want = asset.ValidateID("scene", id.Scene)
-		}
-		require.Equal(t, want, asset.Validate(id))
-	})
 }

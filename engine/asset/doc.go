@@ -1,4 +1,4 @@
-// Package asset is the vocabulary of what the engine makes: scenes, their stages,
+// Package asset is the vocabulary of what the engine makes: the stages of a scene,
 // the states of a stage and the moves between them, and the limits of each stage.
 //
 // Invariants: the tables here are the only place that says which state may follow

@@ -70,11 +70,11 @@ func (d *Dispatcher) accept(ctx context.Context, r ports.JobResult) (*live, erro
 // validResult refuses at the door what no job of this engine can have led to, and says which
 // field is wrong. The error is ports.ErrInvalid.
 func validResult(r ports.JobResult) error {
-	if err := asset.Validate(r.StageID().SceneID); err != nil {
+	if err := r.StageID().SceneID.Validate(); err != nil {
 		return err
 	}
 	for _, id := range [...]struct{ kind, id string }{{"unit", r.UnitID}, {"dispatch", r.DispatchID}} {
-		if err := asset.ValidateID(id.kind, id.id); err != nil {
+		if err := ports.ValidateID(id.kind, id.id); err != nil {
 			return err
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/animastor/orchestra/engine/asset"
 	"github.com/animastor/orchestra/engine/keys"
+	"github.com/animastor/orchestra/ports"
 )
 
 // undeferMax is how many deferrals one script ends: it must not hold up Redis.
@@ -49,19 +50,19 @@ func parseDeferral(text string) *Deferral {
 
 // DeferralsOf returns the stages of a book that may be deferred, in order. Members of
 // the index that cannot be read are left out.
-func (s *Store) DeferralsOf(ctx context.Context, book string) ([]asset.StageID, error) {
+func (s *Store) DeferralsOf(ctx context.Context, book string) ([]ports.StageID, error) {
 	key := keys.DeferredOf(book)
 	members, err := s.client.ZRange(ctx, key, 0, -1).Result()
 	if err != nil {
 		return nil, unread("deferrals of", book, key, err)
 	}
-	var stages []asset.StageID
+	var stages []ports.StageID
 	for _, member := range members {
 		if stage, err := keys.ParseBookStageMember(book, member); err == nil {
 			stages = append(stages, stage)
 		}
 	}
-	slices.SortFunc(stages, asset.StageID.Compare)
+	slices.SortFunc(stages, ports.StageID.Compare)
 	return stages, nil
 }
 
@@ -84,15 +85,15 @@ func (s *Store) ClearDeferralsForBook(ctx context.Context, book string) (int, er
 }
 
 // ClearDeferralsForScene ends every deferral of a scene and returns how many there were.
-func (s *Store) ClearDeferralsForScene(ctx context.Context, scene asset.SceneID) (int, error) {
-	var stages []asset.StageID
+func (s *Store) ClearDeferralsForScene(ctx context.Context, scene ports.SceneID) (int, error) {
+	var stages []ports.StageID
 	for _, stage := range asset.Stages() {
 		stages = append(stages, scene.Of(stage))
 	}
 	return s.undefer(ctx, scene.Book, stages)
 }
 
-func (s *Store) undefer(ctx context.Context, book string, stages []asset.StageID) (int, error) {
+func (s *Store) undefer(ctx context.Context, book string, stages []ports.StageID) (int, error) {
 	names, members := []string{keys.DeferredOf(book)}, []any(nil)
 	for _, stage := range stages {
 		names = append(names, keys.Deferred(stage))

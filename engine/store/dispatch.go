@@ -4,9 +4,9 @@ import (
 	"context"
 	"time"
 
-	"github.com/animastor/orchestra/engine/asset"
 	"github.com/animastor/orchestra/engine/guard"
 	"github.com/animastor/orchestra/engine/keys"
+	"github.com/animastor/orchestra/ports"
 )
 
 // Verdict is what a script decided. Refusals of Begin and Admit are the reasons of
@@ -34,7 +34,7 @@ const adoptAfter = 90 * time.Second // without a renewal (schema 3)
 
 // BeginArgs is the dispatch that Begin should create.
 type BeginArgs struct {
-	Stage      asset.StageID
+	Stage      ports.StageID
 	Dispatch   string // a new id, without `|`
 	Holder     string // the process incarnation that will renew
 	Generation int64  // of the intent that the caller saw
@@ -85,7 +85,7 @@ func (s *Store) Begin(ctx context.Context, a BeginArgs) (BeginReply, error) {
 
 // RenewArgs is the dispatch that Renew extends.
 type RenewArgs struct {
-	Stage    asset.StageID
+	Stage    ports.StageID
 	Dispatch string
 	Holder   string
 	Lease    time.Duration // from now on
@@ -118,7 +118,7 @@ type AdoptReply struct {
 }
 
 // Adopt makes holder the holder of a dispatch that nobody renewed for 90 s (schema 3).
-func (s *Store) Adopt(ctx context.Context, stage asset.StageID, dispatch, holder string) (AdoptReply, error) {
+func (s *Store) Adopt(ctx context.Context, stage ports.StageID, dispatch, holder string) (AdoptReply, error) {
 	r, err := s.run(ctx, &scripts.adopt, stage.String(),
 		[]string{keys.AssetState(stage.SceneID), keys.Dispatch(stage)},
 		stage.Stage, dispatch, holder, adoptAfter.Milliseconds())

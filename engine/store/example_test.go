@@ -12,6 +12,7 @@ import (
 	"github.com/animastor/orchestra/engine/guard"
 	"github.com/animastor/orchestra/engine/keys"
 	"github.com/animastor/orchestra/engine/store"
+	"github.com/animastor/orchestra/ports"
 )
 
 // A stage from request to ready: one dispatch with one job.
@@ -24,7 +25,7 @@ func Example() {
 	client := redis.NewClient(&redis.Options{Addr: server.Addr(), MaxRetries: -1})
 	defer client.Close()
 	s, ctx := store.New(client), context.Background()
-	stage := asset.SceneID{Book: "b1", Chapter: "c1", Scene: "s1"}.Of(asset.Image)
+	stage := ports.SceneID{Book: "b1", Chapter: "c1", Scene: "s1"}.Of(asset.Image)
 
 	intent, err := s.Intent(ctx, store.OpRequest, stage, false)
 	fmt.Println("intent:", intent.Generation, intent.State, err)

@@ -7,13 +7,14 @@ import (
 	"github.com/animastor/orchestra/engine/asset"
 	"github.com/animastor/orchestra/engine/guard"
 	"github.com/animastor/orchestra/engine/keys"
+	"github.com/animastor/orchestra/ports"
 )
 
 const claimFor = 60 * time.Second // the time of a completion handler (schema 3)
 
 // Claim gives one caller the completion of a dispatch for 60 s: OK, InProgress or
 // Finished. A lapsed claim can be taken; the claimant may ask again.
-func (s *Store) Claim(ctx context.Context, stage asset.StageID, dispatch, claimant string) (Verdict, error) {
+func (s *Store) Claim(ctx context.Context, stage ports.StageID, dispatch, claimant string) (Verdict, error) {
 	r, err := s.run(ctx, &scripts.claim, stage.String(), []string{keys.AssetState(stage.SceneID)},
 		stage.Stage, dispatch, claimant, claimFor.Milliseconds())
 	if err != nil {
@@ -36,7 +37,7 @@ const (
 
 // FinishArgs is how a dispatch ends.
 type FinishArgs struct {
-	Stage       asset.StageID
+	Stage       ports.StageID
 	Dispatch    string
 	Caller      string // its holder or claimant
 	Outcome     string // ready, failed, nothing, partial, cancelled, lost

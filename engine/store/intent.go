@@ -6,6 +6,7 @@ import (
 
 	"github.com/animastor/orchestra/engine/asset"
 	"github.com/animastor/orchestra/engine/keys"
+	"github.com/animastor/orchestra/ports"
 )
 
 // IntentOp is what a user asks for of a stage.
@@ -45,7 +46,7 @@ type IntentReply struct {
 // live dispatch is ended in the same step, and the indexes follow (HB5). A dispatch that
 // begins or ends meanwhile makes it start over, 8 times at most. With an error Replaced
 // is the dispatch that it was about to end, or may have ended.
-func (s *Store) Intent(ctx context.Context, op IntentOp, stage asset.StageID, force bool) (IntentReply, error) {
+func (s *Store) Intent(ctx context.Context, op IntentOp, stage ports.StageID, force bool) (IntentReply, error) {
 	_, r, err := s.intent(ctx, StartArgs{Stage: stage, Op: op, Force: force})
 	return r, err
 }
@@ -53,7 +54,7 @@ func (s *Store) Intent(ctx context.Context, op IntentOp, stage asset.StageID, fo
 // StartArgs is a stage to be started for a scope.
 type StartArgs struct {
 	Scope  Scope
-	Stage  asset.StageID
+	Stage  ports.StageID
 	Op     IntentOp
 	Force  bool
 	Number int64 // of the order that asks for it
@@ -110,7 +111,7 @@ func (s *Store) tryIntent(ctx context.Context, a StartArgs, live string) (reply,
 
 // Retire takes a scene out of the active index if each of the stages is ready or failed,
 // or nobody asks for it (design 5.4.5). It returns false if work is left.
-func (s *Store) Retire(ctx context.Context, scene asset.SceneID, stages []string) (bool, error) {
+func (s *Store) Retire(ctx context.Context, scene ports.SceneID, stages []string) (bool, error) {
 	names := []string{keys.AssetState(scene), keys.ActiveScenes()}
 	for _, stage := range stages {
 		names = append(names, keys.Intent(scene.Of(stage)))

@@ -8,6 +8,7 @@ import (
 
 	"github.com/animastor/orchestra/engine/asset"
 	"github.com/animastor/orchestra/engine/store"
+	"github.com/animastor/orchestra/ports"
 )
 
 // TestIntentStates: what each intent makes of each state, and of the indexes.
@@ -38,7 +39,7 @@ func TestIntentStates(t *testing.T) {
 				got, err := w.Intent(ctx, tt.op, stage, true)
 				require.NoError(t, err)
 				require.Equal(t, store.IntentReply{Generation: 4, Before: asset.State(before), State: asset.State(after)}, got)
-				view, err := w.ReadScenes(ctx, []asset.SceneID{scene}, []string{"image"})
+				view, err := w.ReadScenes(ctx, []ports.SceneID{scene}, []string{"image"})
 				require.NoError(t, err)
 				want := store.StageView{Stage: stage, State: asset.State(after), Intent: store.IntentView{Present: true, Generation: 4, Status: tt.status, Force: true}}
 				if tt.floor {

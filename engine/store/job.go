@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
-	"github.com/animastor/orchestra/engine/asset"
 	"github.com/animastor/orchestra/engine/keys"
+	"github.com/animastor/orchestra/ports"
 )
 
 // The states of a job in its dispatch (schema 2).
@@ -24,7 +24,7 @@ const taskDoneTTL = 7 * 24 * time.Hour
 
 // AdmitArgs is the post that Admit lets through or not.
 type AdmitArgs struct {
-	Stage      asset.StageID
+	Stage      ports.StageID
 	Dispatch   string
 	Holder     string
 	Generation int64
@@ -54,7 +54,7 @@ func (s *Store) Admit(ctx context.Context, a AdmitArgs) (verdict Verdict, other 
 // Mark notes what became of a post: outstanding, sent or unknown. It never takes back a
 // result. It answers OK or Finished, and the state that now stands; lease is the
 // dispatch's.
-func (s *Store) Mark(ctx context.Context, stage asset.StageID, dispatch, job, state string, lease time.Duration) (Verdict, string, error) {
+func (s *Store) Mark(ctx context.Context, stage ports.StageID, dispatch, job, state string, lease time.Duration) (Verdict, string, error) {
 	r, err := s.run(ctx, &scripts.mark, job,
 		[]string{keys.AssetState(stage.SceneID), keys.DispatchJobs(dispatch)},
 		stage.Stage, dispatch, job, state, millis("lease", lease))
@@ -74,7 +74,7 @@ func (s *Store) Forget(ctx context.Context, dispatch, job string) (bool, error) 
 // (design 5.4.11, audit 121 N2): Released or Kept. It does so once for a job, and so for a
 // generation, and once more after each Finish of the job that charged the retry budget:
 // a worker that says done and leaves nothing is tried as often as one that fails.
-func (s *Store) Release(ctx context.Context, stage asset.StageID, dispatch, job string) (Verdict, error) {
+func (s *Store) Release(ctx context.Context, stage ports.StageID, dispatch, job string) (Verdict, error) {
 	r, err := s.run(ctx, &scripts.release, job,
 		[]string{keys.TaskDone(job), keys.AssetState(stage.SceneID), keys.Receipt(job)},
 		stage.Stage, dispatch, taskDoneTTL.Milliseconds())
@@ -86,7 +86,7 @@ func (s *Store) Release(ctx context.Context, stage asset.StageID, dispatch, job 
 
 // AcceptArgs is the result of one job.
 type AcceptArgs struct {
-	Stage      asset.StageID
+	Stage      ports.StageID
 	Dispatch   string
 	Fence      int64
 	Generation int64

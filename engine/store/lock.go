@@ -6,8 +6,8 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"github.com/animastor/orchestra/engine/asset"
 	"github.com/animastor/orchestra/engine/keys"
+	"github.com/animastor/orchestra/ports"
 )
 
 // Lock is a lock (keys.SchedulerLock, keys.CleanupLock) as its holder took it. Locks spare
@@ -34,7 +34,7 @@ type Turn struct {
 	Locked bool // false: it is another's; the rest is zero
 	Lock   Lock
 	Now    time.Time       // by Redis' clock
-	Scenes []asset.SceneID // as Active returns them
+	Scenes []ports.SceneID // as Active returns them
 	Bad    []string
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/animastor/orchestra/engine/asset"
 	"github.com/animastor/orchestra/engine/keys"
+	"github.com/animastor/orchestra/ports"
 )
 
 const (
@@ -47,7 +48,7 @@ type Line struct {
 	Dispatch    string
 	Outcome     string
 	Reason      string
-	Stage       asset.StageID
+	Stage       ports.StageID
 	State       asset.State // after it; scripts append this and what follows
 	FinalReason string      // differs from Reason if the budget ran out
 	At          time.Time   // by Redis' clock
@@ -88,7 +89,7 @@ func ParseLine(text string) (Line, error) {
 		}
 		parts[i] = id
 	}
-	scene := asset.SceneID{Book: parts[4], Chapter: parts[5], Scene: parts[6]}
+	scene := ports.SceneID{Book: parts[4], Chapter: parts[5], Scene: parts[6]}
 	l := Line{Kind: parts[0], Dispatch: parts[1], Outcome: parts[2], Reason: parts[3], Stage: scene.Of(parts[7])}
 	if len(parts) == 14 {
 		l.State, l.FinalReason, l.At, l.Until = asset.State(parts[8]), parts[9], instant(parts[10]), instant(parts[11])
@@ -157,7 +158,7 @@ func (s *Store) Tell(ctx context.Context, l Line) error {
 // neither is dropped.
 type Move struct {
 	Line  string
-	Scene asset.SceneID
+	Scene ports.SceneID
 	Event string // "": not journaled
 	Tell  bool
 }
@@ -169,7 +170,7 @@ func (s *Store) Drain(ctx context.Context, moves []Move) (int, error) {
 	for _, m := range moves {
 		// What a line does not go to stands as a key of no scene, which no one writes: a
 		// corrupt one must not be in the way of others.
-		journal, queue, member := asset.SceneID{}, asset.SceneID{}, ""
+		journal, queue, member := ports.SceneID{}, ports.SceneID{}, ""
 		if m.Event != "" {
 			journal = m.Scene
 		}
@@ -188,12 +189,12 @@ func (s *Store) Drain(ctx context.Context, moves []Move) (int, error) {
 
 // Due lends at most n scenes whose host has something to hear, those that wait longest
 // first. A loan lapses by itself.
-func (s *Store) Due(ctx context.Context, n int, loan time.Duration) ([]asset.SceneID, error) {
+func (s *Store) Due(ctx context.Context, n int, loan time.Duration) ([]ports.SceneID, error) {
 	r, err := s.run(ctx, &scripts.due, "undelivered", []string{keys.Undelivered()}, n, millis("loan", loan))
 	if err != nil {
 		return nil, err
 	}
-	var scenes []asset.SceneID
+	var scenes []ports.SceneID
 	for _, member := range r[1:] {
 		if scene, err := keys.ParseSceneMember(member); err == nil {
 			scenes = append(scenes, scene)
@@ -203,7 +204,7 @@ func (s *Store) Due(ctx context.Context, n int, loan time.Duration) ([]asset.Sce
 }
 
 // Events returns the first n lines of the queue of a scene.
-func (s *Store) Events(ctx context.Context, scene asset.SceneID, n int) ([]string, error) {
+func (s *Store) Events(ctx context.Context, scene ports.SceneID, n int) ([]string, error) {
 	lines, err := s.client.LRange(ctx, keys.Events(scene), 0, int64(n)-1).Result()
 	if err != nil {
 		return nil, unread("result events of", scene.String(), keys.Events(scene), err)
@@ -214,7 +215,7 @@ func (s *Store) Events(ctx context.Context, scene asset.SceneID, n int) ([]strin
 // Delivered takes a line that the host has heard from the head of a scene's queue: OK, and
 // the scene is lent for a time, as more is left; Last, if nothing is; Moved, with nothing
 // written, if another line is the head.
-func (s *Store) Delivered(ctx context.Context, scene asset.SceneID, line string, loan time.Duration) (Verdict, error) {
+func (s *Store) Delivered(ctx context.Context, scene ports.SceneID, line string, loan time.Duration) (Verdict, error) {
 	r, err := s.run(ctx, &scripts.delivered, scene.String(), []string{keys.Events(scene), keys.Undelivered()},
 		line, keys.SceneMember(scene), loan.Milliseconds())
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/animastor/orchestra/engine/asset"
 	"github.com/animastor/orchestra/engine/keys"
+	"github.com/animastor/orchestra/ports"
 )
 
 // scenesPerRead is how many scenes one round trip reads.
@@ -19,11 +20,11 @@ const scenesPerRead = 250
 
 // Active returns the active scenes in order, and the members of the index that are no
 // scenes.
-func (s *Store) Active(ctx context.Context) (scenes []asset.SceneID, bad []string, err error) {
+func (s *Store) Active(ctx context.Context) (scenes []ports.SceneID, bad []string, err error) {
 	return active(s.client.SMembers(ctx, keys.ActiveScenes()))
 }
 
-func active(cmd *redis.StringSliceCmd) (scenes []asset.SceneID, bad []string, err error) {
+func active(cmd *redis.StringSliceCmd) (scenes []ports.SceneID, bad []string, err error) {
 	members, err := cmd.Result()
 	if err != nil {
 		return nil, nil, unread("read", "active scenes", keys.ActiveScenes(), err)
@@ -35,33 +36,33 @@ func active(cmd *redis.StringSliceCmd) (scenes []asset.SceneID, bad []string, er
 			bad = append(bad, member)
 		}
 	}
-	slices.SortFunc(scenes, asset.SceneID.Compare)
+	slices.SortFunc(scenes, ports.SceneID.Compare)
 	slices.Sort(bad)
 	return scenes, bad, nil
 }
 
 // ScenesOf returns the scenes of a book that an intent asked for, in order. Members of
 // the index that cannot be read are left out.
-func (s *Store) ScenesOf(ctx context.Context, book string) ([]asset.SceneID, error) {
+func (s *Store) ScenesOf(ctx context.Context, book string) ([]ports.SceneID, error) {
 	key := keys.ScenesOf(book)
 	members, err := s.client.SMembers(ctx, key).Result()
 	if err != nil {
 		return nil, unread("scenes of", book, key, err)
 	}
-	var scenes []asset.SceneID
+	var scenes []ports.SceneID
 	for _, member := range members {
 		if scene, err := keys.ParseBookSceneMember(book, member); err == nil {
 			scenes = append(scenes, scene)
 		}
 	}
-	slices.SortFunc(scenes, asset.SceneID.Compare)
+	slices.SortFunc(scenes, ports.SceneID.Compare)
 	return scenes, nil
 }
 
 // SceneView is what Redis knows of a scene. It may be out of date when it is read;
 // the scripts check for themselves.
 type SceneView struct {
-	Scene     asset.SceneID
+	Scene     ports.SceneID
 	Cancelled bool // the book's cancel flag is set
 	Stages    []StageView
 	Err       error // a key of this scene is corrupt; what Stages say is of the state alone then
@@ -89,7 +90,7 @@ func (v SceneView) Asked(stage string) bool {
 
 // StageView is what Redis knows of one stage. Numbers that cannot be read are 0.
 type StageView struct {
-	Stage      asset.StageID
+	Stage      ports.StageID
 	State      asset.State // "": never asked for
 	Reason     string      // of the last finish
 	Dispatch   string      // the live one, if any
@@ -122,7 +123,7 @@ func (i IntentView) Active() bool { return i.Present && !i.Corrupt && i.Status =
 // ReadScenes reads the given stages of scenes, 250 scenes in a round trip. Each view has
 // its stages in the order given. A corrupt key spoils its scene alone; any other error
 // is returned.
-func (s *Store) ReadScenes(ctx context.Context, scenes []asset.SceneID, stages []string) ([]SceneView, error) {
+func (s *Store) ReadScenes(ctx context.Context, scenes []ports.SceneID, stages []string) ([]SceneView, error) {
 	views := make([]SceneView, 0, len(scenes))
 	for some := range slices.Chunk(scenes, scenesPerRead) {
 		reads := make([]sceneRead, len(some))
@@ -150,8 +151,8 @@ func (s *Store) ReadScenes(ctx context.Context, scenes []asset.SceneID, stages [
 }
 
 // ReadStage reads one stage. A corrupt key is an error.
-func (s *Store) ReadStage(ctx context.Context, stage asset.StageID) (StageView, error) {
-	views, err := s.ReadScenes(ctx, []asset.SceneID{stage.SceneID}, []string{stage.Stage})
+func (s *Store) ReadStage(ctx context.Context, stage ports.StageID) (StageView, error) {
+	views, err := s.ReadScenes(ctx, []ports.SceneID{stage.SceneID}, []string{stage.Stage})
 	if err == nil {
 		err = views[0].Err
 	}
@@ -163,14 +164,14 @@ func (s *Store) ReadStage(ctx context.Context, stage asset.StageID) (StageView, 
 
 // sceneRead is the commands that read one scene.
 type sceneRead struct {
-	scene     asset.SceneID
+	scene     ports.SceneID
 	cancel    *redis.StringCmd // shared by the scenes of a book
 	state     *redis.MapStringStringCmd
 	intents   []*redis.MapStringStringCmd
 	deferrals []*redis.StringCmd
 }
 
-func readScene(ctx context.Context, p redis.Pipeliner, scene asset.SceneID, stages []string, cancels map[string]*redis.StringCmd) sceneRead {
+func readScene(ctx context.Context, p redis.Pipeliner, scene ports.SceneID, stages []string, cancels map[string]*redis.StringCmd) sceneRead {
 	if cancels[scene.Book] == nil {
 		cancels[scene.Book] = p.Get(ctx, keys.Cancel(scene.Book))
 	}
@@ -208,7 +209,7 @@ func (r *sceneRead) view(stages []string) (SceneView, error) {
 	return view, nil
 }
 
-func stageView(stage asset.StageID, hash map[string]string) StageView {
+func stageView(stage ports.StageID, hash map[string]string) StageView {
 	field := func(name string) string { return hash[stage.Stage+"."+name] }
 	return StageView{
 		Stage:      stage,

@@ -10,8 +10,8 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"github.com/animastor/orchestra/engine/asset"
 	"github.com/animastor/orchestra/engine/keys"
+	"github.com/animastor/orchestra/ports"
 )
 
 // What Restore did.
@@ -23,7 +23,7 @@ const (
 
 // Restore puts a stage that is asked for back to where a tick finds it: Restored, Indexed
 // (also one that has a live dispatch), or Kept if nothing was wrong.
-func (s *Store) Restore(ctx context.Context, stage asset.StageID) (Verdict, error) {
+func (s *Store) Restore(ctx context.Context, stage ports.StageID) (Verdict, error) {
 	return s.restore(ctx, stage, "")
 }
 
@@ -33,7 +33,7 @@ func (s *Store) Dirty(ctx context.Context, v StageView) (Verdict, error) {
 	return s.restore(ctx, v.Stage, strconv.FormatInt(v.Fence, 10))
 }
 
-func (s *Store) restore(ctx context.Context, stage asset.StageID, gone string) (Verdict, error) {
+func (s *Store) restore(ctx context.Context, stage ports.StageID, gone string) (Verdict, error) {
 	r, err := s.run(ctx, &scripts.restore, stage.String(),
 		[]string{keys.AssetState(stage.SceneID), keys.Intent(stage), keys.ActiveScenes(), keys.ScenesOf(stage.Book), keys.Cancel(stage.Book)},
 		stage.Stage, keys.SceneMember(stage.SceneID), keys.BookSceneMember(stage.SceneID), gone)
@@ -133,7 +133,7 @@ const progressTTL = 14_400 * time.Second
 
 // SetProgress tells how many image units of a scene are ready, for display; 0 takes the
 // count away.
-func (s *Store) SetProgress(ctx context.Context, scene asset.SceneID, ready int) error {
+func (s *Store) SetProgress(ctx context.Context, scene ports.SceneID, ready int) error {
 	key := keys.ImageProgress(scene)
 	var err error
 	if ready == 0 {
@@ -184,7 +184,7 @@ func (s *Store) Purged(ctx context.Context, dispatch string) error {
 // KnownScenes lists every scene that has a state, and those of also. It is the one
 // SCAN of the engine, and only for the check of the index (design 5.2); keys that the
 // family cannot have are left out.
-func (s *Store) KnownScenes(ctx context.Context, also []asset.SceneID) ([]asset.SceneID, error) {
+func (s *Store) KnownScenes(ctx context.Context, also []ports.SceneID) ([]ports.SceneID, error) {
 	scenes := slices.Clone(also)
 	for cursor := uint64(0); ; {
 		page, next, err := s.client.Scan(ctx, cursor, keys.AssetStatePattern, 500).Result()
@@ -200,6 +200,6 @@ func (s *Store) KnownScenes(ctx context.Context, also []asset.SceneID) ([]asset.
 			break
 		}
 	}
-	slices.SortFunc(scenes, asset.SceneID.Compare)
+	slices.SortFunc(scenes, ports.SceneID.Compare)
 	return slices.Compact(scenes), nil
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/animastor/orchestra/engine/asset"
 	"github.com/animastor/orchestra/engine/store"
+	"github.com/animastor/orchestra/ports"
 )
 
 func TestRestore(t *testing.T) {
@@ -108,7 +109,7 @@ func TestSuspicion(t *testing.T) {
 func TestKnownScenes(t *testing.T) {
 	w := newWorld(t)
 	w.do("HSET K:asset-state:b:c:s image.state ready\nHSET K:asset-state:b:c%:s image.state ready\nHSET K:asset-state:b:%2A:s image.state ready")
-	got, err := w.KnownScenes(ctx, []asset.SceneID{scene, {Book: "z", Chapter: "c", Scene: "s"}})
+	got, err := w.KnownScenes(ctx, []ports.SceneID{scene, {Book: "z", Chapter: "c", Scene: "s"}})
 	require.NoError(t, err)
-	require.Equal(t, []asset.SceneID{{Book: "b", Chapter: "*", Scene: "s"}, scene, {Book: "z", Chapter: "c", Scene: "s"}}, got)
+	require.Equal(t, []ports.SceneID{{Book: "b", Chapter: "*", Scene: "s"}, scene, {Book: "z", Chapter: "c", Scene: "s"}}, got)
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/animastor/orchestra/engine/guard"
 	"github.com/animastor/orchestra/engine/keys"
 	"github.com/animastor/orchestra/engine/store"
+	"github.com/animastor/orchestra/ports"
 )
 
 func TestLock(t *testing.T) {
@@ -53,7 +54,7 @@ func TestTakeTurn(t *testing.T) {
 		require.NoError(t, err)
 		require.True(t, turn.Locked)
 		require.NotZero(t, turn.Now)
-		require.Equal(t, []asset.SceneID{{Book: "a", Chapter: "c", Scene: "s"}, {Book: "a*", Chapter: "c", Scene: "s"}, scene}, turn.Scenes)
+		require.Equal(t, []ports.SceneID{{Book: "a", Chapter: "c", Scene: "s"}, {Book: "a*", Chapter: "c", Scene: "s"}, scene}, turn.Scenes)
 		require.Equal(t, []string{"a*:c:s", "x"}, turn.Bad)
 	}
 	turn, err := w.TakeTurn(ctx, keys.SchedulerLock(), "u", time.Second)
@@ -69,10 +70,10 @@ func TestTakeTurn(t *testing.T) {
 
 func TestDeferrals(t *testing.T) {
 	w := newWorld(t)
-	other := asset.SceneID{Book: "b*", Chapter: "c", Scene: "s"}.Of("image")
-	stages := []asset.StageID{}
+	other := ports.SceneID{Book: "b*", Chapter: "c", Scene: "s"}.Of("image")
+	stages := []ports.StageID{}
 	for i := range 501 { // more than one script clears
-		stages = append(stages, asset.SceneID{Book: "b", Chapter: "c", Scene: fmt.Sprintf("s%03d", i)}.Of("image"))
+		stages = append(stages, ports.SceneID{Book: "b", Chapter: "c", Scene: fmt.Sprintf("s%03d", i)}.Of("image"))
 	}
 	for _, s := range append(stages, other) {
 		require.NoError(t, w.client.Set(ctx, keys.Deferred(s), "x", 0).Err())
@@ -223,7 +224,7 @@ func TestLineProperties(t *testing.T) {
 		text := rapid.String()
 		l := store.Line{
 			Kind: text.Draw(t, "kind"), Dispatch: text.Draw(t, "dispatch"), Outcome: text.Draw(t, "outcome"), Reason: text.Draw(t, "reason"),
-			Stage: asset.SceneID{Book: text.Draw(t, "b"), Chapter: text.Draw(t, "c"), Scene: text.Draw(t, "s")}.Of(text.Draw(t, "stage")),
+			Stage: ports.SceneID{Book: text.Draw(t, "b"), Chapter: text.Draw(t, "c"), Scene: text.Draw(t, "s")}.Of(text.Draw(t, "stage")),
 		}
 		if rapid.Bool().Draw(t, "finished") {
 			time := rapid.Int64Range(1, 99_999_999_999)
@@ -253,8 +254,8 @@ func TestReadScenes(t *testing.T) {
 		SET K:asset-state:b:c:bad x
 		LPUSH K:generation:cancel:torn x
 		HSET K:asset-state:torn:c:s image.dispatch d2`)
-	id := func(b, s string) asset.SceneID { return asset.SceneID{Book: b, Chapter: "c", Scene: s} }
-	views, err := w.ReadScenes(ctx, []asset.SceneID{scene, id("b", "bad"), id("cancelled", "s"), id("torn", "s")}, []string{"image", "audio"})
+	id := func(b, s string) ports.SceneID { return ports.SceneID{Book: b, Chapter: "c", Scene: s} }
+	views, err := w.ReadScenes(ctx, []ports.SceneID{scene, id("b", "bad"), id("cancelled", "s"), id("torn", "s")}, []string{"image", "audio"})
 	require.NoError(t, err)
 	require.Equal(t, store.SceneView{Scene: scene, Stages: []store.StageView{
 		{
@@ -279,16 +280,16 @@ func TestReadScenes(t *testing.T) {
 	require.False(t, d.Holds(3, at(60_000)) || d.Holds(4, at(0)) || views[0].Stages[1].Deferral.Holds(3, at(0)))
 
 	w.redis.Close()
-	_, err = w.ReadScenes(ctx, []asset.SceneID{scene}, []string{"image"})
+	_, err = w.ReadScenes(ctx, []ports.SceneID{scene}, []string{"image"})
 	require.ErrorContains(t, err, "store: read b/c/s and others: ")
 }
 
 // TestIdleTick: lock and index, 250 scenes a read, unlock.
 func TestIdleTick(t *testing.T) {
 	w := newWorld(t)
-	scenes := []asset.SceneID{}
+	scenes := []ports.SceneID{}
 	for i := range 501 {
-		scenes = append(scenes, asset.SceneID{Book: "b", Chapter: "c", Scene: fmt.Sprint(i)})
+		scenes = append(scenes, ports.SceneID{Book: "b", Chapter: "c", Scene: fmt.Sprint(i)})
 	}
 	trips := &pipelines{}
 	w.client.AddHook(trips)
@@ -357,13 +358,13 @@ func TestManyArguments(t *testing.T) {
 	const many = 9_000
 	w := newWorld(t)
 	w.do(scope + "\nHSET K:intent:b:c:s:image generation 3 status active\nHSET K:asset-state:b:c:s image.state pending image.fence 4")
-	var scenes []asset.SceneID
+	var scenes []ports.SceneID
 	var jobs []string
 	for i := range many {
-		scenes = append(scenes, asset.SceneID{Book: "b", Chapter: "c", Scene: strconv.Itoa(i)})
+		scenes = append(scenes, ports.SceneID{Book: "b", Chapter: "c", Scene: strconv.Itoa(i)})
 		jobs = append(jobs, keys.Job(scenes[0].Of("image"), strconv.Itoa(i), 3))
 	}
-	after, verdict, err := w.Slide(ctx, read(w), scenes, func(asset.SceneID) store.Place { return store.Place{Number: 3, Phase: store.Claimed} })
+	after, verdict, err := w.Slide(ctx, read(w), scenes, func(ports.SceneID) store.Place { return store.Place{Number: 3, Phase: store.Claimed} })
 	require.NoError(t, err)
 	require.Equal(t, store.OK, verdict)
 	require.Equal(t, after.Places, read(w).Places)

@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/animastor/orchestra/engine/asset"
 	"github.com/animastor/orchestra/engine/keys"
 	"github.com/animastor/orchestra/ports"
 )
@@ -20,7 +19,7 @@ type Scope struct {
 	ID     string // "": none is open
 	Window int    // scenes that may be under way at once; 0: all
 	Orders []Order
-	Places map[asset.SceneID]Place // of the scenes that the window has reached
+	Places map[ports.SceneID]Place // of the scenes that the window has reached
 
 	rev, last string // of its last write and its last order, as they stand in Redis
 }
@@ -79,7 +78,7 @@ func (s Scope) mark(number int64) string {
 }
 
 // place is where a scene stands, as Redis has it; "" if the window has not reached it.
-func (s Scope) place(scene asset.SceneID) string {
+func (s Scope) place(scene ports.SceneID) string {
 	if place, known := s.Places[scene]; known {
 		return place.String()
 	}
@@ -89,13 +88,13 @@ func (s Scope) place(scene asset.SceneID) string {
 func (o Order) stops() bool { return o.Op == OpCancel || o.Op == OpDelete }
 
 // covers says whether the order is about a stage.
-func (o Order) covers(s asset.StageID) bool {
+func (o Order) covers(s ports.StageID) bool {
 	return (o.Chapter == "" || o.Chapter == s.Chapter) && (o.Scene == "" || o.Scene == s.Scene) && (o.Stage == "" || o.Stage == s.Stage)
 }
 
 // Wants returns the order that asks for a stage: the last one that is about it, unless
 // that is one to stop.
-func (s Scope) Wants(stage asset.StageID) (Order, bool) {
+func (s Scope) Wants(stage ports.StageID) (Order, bool) {
 	var last Order
 	for _, o := range s.Orders {
 		if o.Number > last.Number && o.covers(stage) {
@@ -112,7 +111,7 @@ func (s Scope) Wants(stage asset.StageID) (Order, bool) {
 // on Begin and Admit refuse its stages (SC3), until a new order takes the flag away.
 func (s *Store) Order(ctx context.Context, book string, o Order, id string, window int) error {
 	whole := o.Chapter == "" && o.Stage == ""
-	member := keys.BookStageMember(asset.SceneID{Book: book, Chapter: o.Chapter, Scene: o.Scene}.Of(o.Stage))
+	member := keys.BookStageMember(ports.SceneID{Book: book, Chapter: o.Chapter, Scene: o.Scene}.Of(o.Stage))
 	_, err := s.run(ctx, &scripts.order, ports.Quote(book),
 		[]string{keys.Scope(book), keys.OpenScopes(), keys.Cancel(book)},
 		string(o.Op), member, keys.BookMember(book), id, window, flag(o.Force), flag(whole))
@@ -151,7 +150,7 @@ func (s *Store) ReadScope(ctx context.Context, book string) (Scope, error) {
 
 // ScopeOf makes a scope of the fields of its hash.
 func ScopeOf(book string, hash map[string]string) Scope {
-	scope := Scope{Book: book, ID: hash["id"], Window: int(number(hash["window"])), Places: map[asset.SceneID]Place{}, rev: hash["rev"], last: hash["last"]}
+	scope := Scope{Book: book, ID: hash["id"], Window: int(number(hash["window"])), Places: map[ports.SceneID]Place{}, rev: hash["rev"], last: hash["last"]}
 	for field, value := range hash { //sim:unordered the orders are sorted below
 		parts := strings.Split(value, "|")
 		if member, ok := strings.CutPrefix(field, "order:"); ok && len(parts) == 3 {
@@ -172,7 +171,7 @@ func ScopeOf(book string, hash map[string]string) Scope {
 
 // Slide writes where scenes stand now: OK, with the scope as it is then, or Moved if the
 // scope was written since it was read, and nothing was done.
-func (s *Store) Slide(ctx context.Context, scope Scope, scenes []asset.SceneID, to func(asset.SceneID) Place) (Scope, Verdict, error) {
+func (s *Store) Slide(ctx context.Context, scope Scope, scenes []ports.SceneID, to func(ports.SceneID) Place) (Scope, Verdict, error) {
 	args := []any{scope.ID, scope.rev}
 	for _, scene := range scenes {
 		args = append(args, keys.BookSceneMember(scene), to(scene).String())

@@ -8,6 +8,7 @@ import (
 
 	"github.com/animastor/orchestra/engine/asset"
 	"github.com/animastor/orchestra/engine/store"
+	"github.com/animastor/orchestra/ports"
 )
 
 // scope is an open scope of the book: all of it requested, then a stage of it cancelled.
@@ -44,7 +45,7 @@ func TestReadScope(t *testing.T) {
 		{Op: store.OpRequest, Force: true, Number: 1},
 		{Chapter: "c", Scene: "s", Stage: "image", Op: store.OpCancel, Number: 3},
 	}, got.Orders, "what cannot be read is left out")
-	require.Equal(t, map[asset.SceneID]store.Place{
+	require.Equal(t, map[ports.SceneID]store.Place{
 		{Book: "b", Chapter: "c", Scene: "s1"}: {Number: 1, Phase: store.Past},
 		{Book: "b", Chapter: "c", Scene: "s2"}: {Number: 1, Phase: store.Entered, Started: []string{"image"}},
 	}, got.Places)
@@ -146,7 +147,7 @@ func TestStart(t *testing.T) {
 	require.Equal(t, store.OK, verdict)
 	require.Equal(t, asset.Pending, in.State, "only one never asked for is ready by what stands")
 
-	moved, _, err := w.Slide(ctx, read(w), []asset.SceneID{scene}, func(asset.SceneID) store.Place { return store.Place{Number: 3, Phase: store.Past} })
+	moved, _, err := w.Slide(ctx, read(w), []ports.SceneID{scene}, func(ports.SceneID) store.Place { return store.Place{Number: 3, Phase: store.Past} })
 	require.NoError(t, err)
 	require.Empty(t, w.changes(func() {
 		verdict, _ := start(before, 4, false)
@@ -172,18 +173,18 @@ func TestSlide(t *testing.T) {
 	w := newWorld(t)
 	w.do(scope)
 	mine, others := read(w), read(w)
-	claim := func(asset.SceneID) store.Place { return store.Place{Number: 3, Phase: store.Claimed} }
+	claim := func(ports.SceneID) store.Place { return store.Place{Number: 3, Phase: store.Claimed} }
 	require.Equal(t, unindent(`
 		- K:scope:b rev = 4
 		+ K:scope:b rev = 5
 		+ K:scope:b scene:c:s = 3|claimed|`), w.changes(func() {
-		after, verdict, err := w.Slide(ctx, mine, []asset.SceneID{scene}, claim)
+		after, verdict, err := w.Slide(ctx, mine, []ports.SceneID{scene}, claim)
 		require.NoError(t, err)
 		require.Equal(t, store.OK, verdict)
 		require.Equal(t, read(w), after)
 	}))
 	require.Empty(t, w.changes(func() {
-		_, verdict, err := w.Slide(ctx, others, []asset.SceneID{scene}, claim)
+		_, verdict, err := w.Slide(ctx, others, []ports.SceneID{scene}, claim)
 		require.NoError(t, err)
 		require.Equal(t, store.Moved, verdict)
 	}))

@@ -18,6 +18,7 @@ import (
 	"github.com/animastor/orchestra/engine/asset"
 	"github.com/animastor/orchestra/engine/keys"
 	"github.com/animastor/orchestra/engine/store"
+	"github.com/animastor/orchestra/ports"
 )
 
 // The tests play at time 1000000 ms, on the image stage of one scene.
@@ -25,7 +26,7 @@ const start = 1_000_000
 
 var (
 	ctx   = context.Background()
-	scene = asset.SceneID{Book: "b", Chapter: "c", Scene: "s"}
+	scene = ports.SceneID{Book: "b", Chapter: "c", Scene: "s"}
 	stage = scene.Of(asset.Image)
 	job1  = keys.Job(stage, "u1", 3)
 	job2  = keys.Job(stage, "u2", 3)
@@ -196,7 +197,7 @@ var calls = []struct {
 	{"delivered", "RPUSH K:result-events:b:c:s x", func(w *world) error { _, err := w.Delivered(ctx, scene, "x", time.Second); return err }},
 	{"order", "", func(w *world) error { return w.Order(ctx, "b", store.Order{Op: store.OpRequest}, "x", 2) }},
 	{"slide", scope, func(w *world) error {
-		_, _, err := w.Slide(ctx, opened(w.t), []asset.SceneID{scene}, func(asset.SceneID) store.Place { return store.Place{Number: 3, Phase: store.Claimed} })
+		_, _, err := w.Slide(ctx, opened(w.t), []ports.SceneID{scene}, func(ports.SceneID) store.Place { return store.Place{Number: 3, Phase: store.Claimed} })
 		return err
 	}},
 	{"conclude", scope, func(w *world) error { _, err := w.Conclude(ctx, opened(w.t), finale); return err }},

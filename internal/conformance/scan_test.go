@@ -16,6 +16,7 @@ import (
 	"github.com/animastor/orchestra/engine/keys"
 	"github.com/animastor/orchestra/engine/store"
 	"github.com/animastor/orchestra/internal/universe"
+	"github.com/animastor/orchestra/ports"
 )
 
 // everywhere runs the same on the real server and on each fake, each empty at first. It
@@ -105,10 +106,10 @@ func TestScanMatch(t *testing.T) {
 // TestKnownScenes: the one SCAN of the engine finds every scene, whatever else is there.
 func TestKnownScenes(t *testing.T) {
 	needServer(t)
-	var want []asset.SceneID
+	var want []ports.SceneID
 	everywhere(t, func(name string, client *goredis.Client) {
 		for i := range 700 {
-			scene := asset.SceneID{Book: pieces[i%len(pieces)], Chapter: "*" + number(int64(i)), Scene: `[s]\`}
+			scene := ports.SceneID{Book: pieces[i%len(pieces)], Chapter: "*" + number(int64(i)), Scene: `[s]\`}
 			client.HSet(ctx, keys.AssetState(scene), "image.state", "pending")
 			client.Set(ctx, keys.Lease(scene.Of(asset.Image)), "d", 0)
 		}
@@ -126,16 +127,16 @@ func TestKnownScenes(t *testing.T) {
 // TestLargeBook: more scenes than Lua unpacks arguments are taken into a window at once.
 func TestLargeBook(t *testing.T) {
 	needServer(t)
-	var scenes []asset.SceneID
+	var scenes []ports.SceneID
 	for i := range 9_000 {
-		scenes = append(scenes, asset.SceneID{Book: "b", Chapter: "c", Scene: number(int64(i))})
+		scenes = append(scenes, ports.SceneID{Book: "b", Chapter: "c", Scene: number(int64(i))})
 	}
 	everywhere(t, func(name string, client *goredis.Client) {
 		s := store.New(client)
 		require.NoError(t, s.Order(ctx, "b", store.Order{Op: store.OpRequest}, "x", 0), name)
 		scope, err := s.ReadScope(ctx, "b")
 		require.NoError(t, err, name)
-		_, verdict, err := s.Slide(ctx, scope, scenes, func(asset.SceneID) store.Place { return store.Place{Number: 1, Phase: store.Claimed} })
+		_, verdict, err := s.Slide(ctx, scope, scenes, func(ports.SceneID) store.Place { return store.Place{Number: 1, Phase: store.Claimed} })
 		require.NoError(t, err, name)
 		require.Equal(t, store.OK, verdict, name)
 	})

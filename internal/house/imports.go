@@ -30,7 +30,7 @@ var layers = []layer{
 	{dir: "ports"},
 	{dir: "sim", banned: append([]string{"net"}, world...)},
 	{dir: "internal"},
-	{dir: "internal/universe", may: []string{"engine"}, tests: true},
+	{dir: "internal/universe", may: []string{"engine", "ports"}, tests: true},
 }
 
 // testOnly are packages that only test files may import.

@@ -10,6 +10,7 @@ import (
 	"github.com/animastor/orchestra/engine/guard"
 	"github.com/animastor/orchestra/engine/keys"
 	"github.com/animastor/orchestra/engine/store"
+	"github.com/animastor/orchestra/ports"
 )
 
 // Call is a call of the store.
@@ -30,7 +31,7 @@ func (u Universe) Call(t *rapid.T) Call {
 // fails and fails2 are whether a call did, whatever it said.
 func fails[A any](_ A, err error) error           { return err }
 func fails2[A, B any](_ A, _ B, err error) error  { return err }
-func (u Universe) asked(t *rapid.T) asset.StageID { return OneOf(t, u.Stage, u.Stage, u.video()) }
+func (u Universe) asked(t *rapid.T) ports.StageID { return OneOf(t, u.Stage, u.Stage, u.video()) }
 func generation(t *rapid.T) int64                 { return OneOf[int64](t, 3, 3, 3, 3, 3, 3, 3, 3, 2, 4) }
 func lease(t *rapid.T) time.Duration {
 	return OneOf(t, time.Minute, time.Millisecond, 3*time.Millisecond, 1380*time.Second)
@@ -116,7 +117,7 @@ func (u Universe) sceneCalls(t *rapid.T) []Call {
 		},
 		func(ctx context.Context, s *store.Store) error { return fails(s.Gauges(ctx, asset.Stages())) },
 		func(ctx context.Context, s *store.Store) error {
-			return fails(s.ReadScenes(ctx, []asset.SceneID{scene}, asset.Stages()))
+			return fails(s.ReadScenes(ctx, []ports.SceneID{scene}, asset.Stages()))
 		},
 		func(ctx context.Context, s *store.Store) error { return fails(s.ScenesOf(ctx, book)) },
 	}
@@ -137,7 +138,7 @@ func (u Universe) scopeCalls(t *rapid.T) []Call {
 	return []Call{
 		func(ctx context.Context, s *store.Store) error { return s.Order(ctx, book, order, "z", 2) },
 		func(ctx context.Context, s *store.Store) error {
-			return fails2(s.Slide(ctx, open, []asset.SceneID{scene}, func(asset.SceneID) store.Place { return place }))
+			return fails2(s.Slide(ctx, open, []ports.SceneID{scene}, func(ports.SceneID) store.Place { return place }))
 		},
 		func(ctx context.Context, s *store.Store) error { return fails(s.Conclude(ctx, open, end)) },
 		func(ctx context.Context, s *store.Store) error { return fails2(s.Start(ctx, start)) },

@@ -5,11 +5,12 @@ import (
 
 	"github.com/animastor/orchestra/engine/asset"
 	"github.com/animastor/orchestra/engine/keys"
+	"github.com/animastor/orchestra/ports"
 )
 
 // Universe is one stage and all that the engine's scripts find of it in Redis.
 type Universe struct {
-	Stage      asset.StageID // of a scene whose video waits for it
+	Stage      ports.StageID // of a scene whose video waits for it
 	Jobs       []string      // two of it
 	Dispatches []string      // that may be live
 	Holders    []string      // of leases and of locks
@@ -26,7 +27,7 @@ var All = []Universe{
 }
 
 func newUniverse(book, chapter, scene string, dispatches, holders []string) Universe {
-	stage := asset.SceneID{Book: book, Chapter: chapter, Scene: scene}.Of(asset.Image)
+	stage := ports.SceneID{Book: book, Chapter: chapter, Scene: scene}.Of(asset.Image)
 	return Universe{stage, []string{keys.Job(stage, "u1", 3), keys.Job(stage, "u2*", 3)}, dispatches, holders}
 }
 
@@ -59,7 +60,7 @@ func (u Universe) stageFields() []field {
 }
 
 // video is the stage that waits for the universe's own.
-func (u Universe) video() asset.StageID { return u.Stage.Of(asset.Video) }
+func (u Universe) video() ports.StageID { return u.Stage.Of(asset.Video) }
 
 // values are all keys of the universe.
 func (u Universe) values() []value {
