@@ -245,8 +245,8 @@ func (e *Engine) known(ctx context.Context, t Target) (out []ports.StageID, err 
 	}
 	for _, v := range views {
 		for _, stage := range e.stages {
-			if t.covers(v.Scene) && (t.Stage == "" || t.Stage == stage) && (v.Err != nil || v.Asked(stage)) {
-				out = append(out, v.Scene.Of(stage))
+			if id := v.Scene.Of(stage); t.covers(id) && (v.Err != nil || v.Asked(stage)) {
+				out = append(out, id)
 			}
 		}
 	}
@@ -272,9 +272,7 @@ func (e *Engine) enabled(ctx context.Context, stages []ports.StageID) (out []por
 	return out, nil
 }
 
-func (t Target) covers(s ports.SceneID) bool {
-	return (t.Chapter == "" || t.Chapter == s.Chapter) && (t.Scene == "" || t.Scene == s.Scene)
-}
+func (t Target) covers(s ports.StageID) bool { return s.Under(t.Chapter, t.Scene, t.Stage) }
 
 // asksForSomething refuses a target that has no scene with an enabled layer (design 5.4.15).
 func (e *Engine) asksForSomething(ctx context.Context, op store.IntentOp, t Target) error {
@@ -283,7 +281,7 @@ func (e *Engine) asksForSomething(ctx context.Context, op store.IntentOp, t Targ
 		return err
 	}
 	for _, id := range scenes {
-		if !t.covers(id) {
+		if !t.covers(id.Of(t.Stage)) {
 			continue
 		}
 		scene, err := e.deps.Content.Scene(ctx, id)
@@ -291,7 +289,7 @@ func (e *Engine) asksForSomething(ctx context.Context, op store.IntentOp, t Targ
 			return err
 		}
 		for _, stage := range e.stages {
-			if (t.Stage == "" || t.Stage == stage) && scene.Layers[stage] {
+			if t.covers(id.Of(stage)) && scene.Layers[stage] {
 				return nil
 			}
 		}

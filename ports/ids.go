@@ -75,6 +75,11 @@ type StageID struct {
 	Stage string
 }
 
+// Under says whether a stage is of a chapter, scene and kind; each may be empty: of any.
+func (s StageID) Under(chapter, scene, stage string) bool {
+	return (chapter == "" || chapter == s.Chapter) && (scene == "" || scene == s.Scene) && (stage == "" || stage == s.Stage)
+}
+
 // Validate checks the three ids of a scene. The error is an *IDError.
 func (s SceneID) Validate() error {
 	for _, id := range [...]struct{ kind, id string }{{"book", s.Book}, {"chapter", s.Chapter}, {"scene", s.Scene}} {

@@ -179,9 +179,7 @@ func (p *oneFinale) scene(id ports.SceneID, s *asked) (state asset.State, early 
 // wants is the last order about a stage, if it asks for it.
 func (s *asked) wants(stage ports.StageID) (last order, wanted bool) {
 	for _, o := range s.orders { //sim:unordered numbers differ
-		a := o.about
-		covers := (a.Chapter == "" || a.Chapter == stage.Chapter) && (a.Scene == "" || a.Scene == stage.Scene) && (a.Stage == "" || a.Stage == stage.Stage)
-		if covers && o.number > last.number {
+		if a := o.about; stage.Under(a.Chapter, a.Scene, a.Stage) && o.number > last.number {
 			last = o
 		}
 	}

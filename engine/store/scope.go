@@ -89,7 +89,7 @@ func (o Order) stops() bool { return o.Op == OpCancel || o.Op == OpDelete }
 
 // covers says whether the order is about a stage.
 func (o Order) covers(s ports.StageID) bool {
-	return (o.Chapter == "" || o.Chapter == s.Chapter) && (o.Scene == "" || o.Scene == s.Scene) && (o.Stage == "" || o.Stage == s.Stage)
+	return s.Under(o.Chapter, o.Scene, o.Stage)
 }
 
 // Wants returns the order that asks for a stage: the last one that is about it, unless

@@ -40,8 +40,7 @@ func (r *Recorder) Wanted() []ports.StageID {
 // may say so although the answer that told of it was lost.
 func (r *Recorder) stopped(t engine.Target) {
 	for _, s := range r.order {
-		in := s.Book == t.Book && (t.Chapter == "" || s.Chapter == t.Chapter) && (t.Scene == "" || s.Scene == t.Scene) && (t.Stage == "" || s.Stage == t.Stage)
-		if in && !r.w.asked(s) {
+		if s.Book == t.Book && s.Under(t.Chapter, t.Scene, t.Stage) && !r.w.asked(s) {
 			r.wanted[s] = false
 		}
 	}
