@@ -31,7 +31,7 @@ type Call struct {
 	Verb    string // get, begin, post, …
 	Subject string // b1/c1/s1:image/u2, or ""
 
-	Deadline time.Time // virtual; zero: none
+	Deadline time.Time // virtual, from Process.WithTimeout or World.Now; zero: none
 	Detail   string    // for the trace
 
 	// Effects are those that Do knows, beside the kernel's. A fault of another one would
@@ -112,6 +112,9 @@ func (w *World) Do(c *Call) (any, error) {
 	n := w.calls[key] + 1
 	w.calls[key] = n
 	name := CallName{t.name, c.Service, c.Verb, c.Subject, n}
+	if c.Deadline != c.Deadline.Round(0) { // a monotonic reading: nothing virtual has one
+		w.WallClock(c.Service + "." + c.Verb)
+	}
 	fx := w.plan.match(w, name)
 	latency := w.draw(c, name)
 	if fx == nil && latency == 0 {

@@ -26,32 +26,48 @@ var _ context.Context = (*Context)(nil)
 
 type contextKey struct{}
 
-// kernelContext finds the kernel context that ctx was derived from, or nil.
-func kernelContext(ctx context.Context) *Context {
+// kernelContext finds the kernel context that ctx was derived from, or nil. what is done
+// under ctx; a deadline that is not the kernel's fails the world.
+func (w *World) kernelContext(ctx context.Context, what string) *Context {
 	if c, ok := ctx.(*Context); ok {
 		return c
 	}
 	c, _ := ctx.Value(contextKey{}).(*Context)
+	if deadline, has := ctx.Deadline(); has && (c == nil || !deadline.Equal(c.deadline)) {
+		w.WallClock(what)
+	}
 	return c
 }
 
 // ending is the kernel context that may end a wait under ctx, or nil.
-func ending(ctx context.Context) *Context {
-	if c := kernelContext(ctx); c != nil && !c.endless {
+func (w *World) ending(ctx context.Context, what string) *Context {
+	if c := w.kernelContext(ctx, what); c != nil && !c.endless {
 		return c
 	}
 	return nil
 }
 
+// WallClock fails the world because what the running task does, a call as service.verb,
+// would end by the wall clock: once for each task and what it does.
+func (w *World) WallClock(what string) {
+	place := w.Running() + " " + what
+	if w.clocks[place] {
+		return
+	}
+	w.clocks[place] = true
+	w.Fail("clock", what+" has a deadline of the wall clock; take it from Process.WithTimeout: "+
+		"a context of the standard library ends by the wall clock, and so does http.Client.Timeout")
+}
+
 // WithCancel derives a context that cancel ends.
 func (p *Process) WithCancel(ctx context.Context) (context.Context, context.CancelFunc) {
-	c := p.w.derive(ctx)
+	c := p.w.derive(ctx, "Process.WithCancel")
 	return c, func() { c.end(context.Canceled) }
 }
 
 // WithTimeout derives a context that ends after d of virtual time.
 func (p *Process) WithTimeout(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
-	c := p.w.derive(ctx)
+	c := p.w.derive(ctx, "Process.WithTimeout")
 	deadline := p.w.Now().Add(d)
 	if c.deadline.IsZero() || deadline.Before(c.deadline) {
 		c.deadline = deadline
@@ -61,9 +77,9 @@ func (p *Process) WithTimeout(ctx context.Context, d time.Duration) (context.Con
 	return c, func() { c.end(context.Canceled) }
 }
 
-func (w *World) derive(ctx context.Context) *Context {
+func (w *World) derive(ctx context.Context, what string) *Context {
 	w.alive()
-	c := &Context{w: w, parent: ctx, above: kernelContext(ctx)}
+	c := &Context{w: w, parent: ctx, above: w.kernelContext(ctx, what)}
 	if c.above == nil {
 		return c
 	}

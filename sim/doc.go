@@ -15,6 +15,11 @@
 //   - A Call is the only boundary between code under test and a fake. Latency and
 //     faults are drawn from the seed and the name of the call, so that a decision
 //     survives an edit elsewhere.
+//   - A wait ends at an instant of the virtual clock. A deadline comes from
+//     Process.WithTimeout: that of context.WithTimeout, context.WithDeadline or
+//     http.Client.Timeout is one of the wall clock, and fails the world. (Under a
+//     deadline of the kernel, context.WithTimeout keeps that one, and nobody sees
+//     that its own is missing.)
 //   - Nothing else is random: World.Rand gives named streams; there is no wall
 //     clock, no map order, no real timer.
 //

@@ -158,11 +158,12 @@ func (p *Process) Sleep(ctx context.Context, d time.Duration) error {
 		t.park()
 		return nil
 	}
+	c := p.w.ending(ctx, "Process.Sleep")
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	p.w.schedule(p.w.now+int64(max(d, 0)), t.counter, t, nil)
-	if c := ending(ctx); c != nil {
+	if c != nil {
 		t.parkUntil(c)
 	} else {
 		t.park()
@@ -207,12 +208,13 @@ func (g *Group) Go(ctx context.Context, name string, fn func(context.Context)) {
 // ends first; the tasks then go on.
 func (g *Group) Wait(ctx context.Context) error {
 	t := g.p.w.task()
+	c := g.p.w.ending(ctx, "Group.Wait")
 	for g.n > 0 {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		g.waiters = append(g.waiters, t)
-		if c := ending(ctx); c != nil {
+		if c != nil {
 			t.parkUntil(c)
 		} else {
 			t.park()

@@ -128,6 +128,69 @@ func TestContextsEndInVirtualTime(t *testing.T) {
 	require.Equal(t, goroutines, runtime.NumGoroutine())
 }
 
+// A wait that ends by the wall clock fails the world, once for each task and what it does.
+func TestADeadlineOfTheWallClockFails(t *testing.T) {
+	call := func(ctx context.Context, p *sim.Process) {
+		deadline, _ := ctx.Deadline()
+		_, _ = p.World().Do(&sim.Call{Service: "far", Verb: "get", Deadline: deadline, Do: func(*sim.Fired) (any, error) { return nil, nil }})
+	}
+	sleep := func(ctx context.Context, p *sim.Process) { _ = p.Sleep(ctx, time.Second) }
+	wait := func(ctx context.Context, p *sim.Process) { _ = p.Group().Wait(ctx) }
+	derive := func(ctx context.Context, p *sim.Process) {
+		ctx, cancel := p.WithCancel(ctx)
+		cancel()
+		ctx, cancel = p.WithTimeout(ctx, time.Second)
+		cancel()
+		_ = p.Sleep(ctx, time.Second)
+	}
+	timeout := func(ctx context.Context, p *sim.Process) (context.Context, func()) {
+		return context.WithTimeout(ctx, time.Hour)
+	}
+	deadline := func(ctx context.Context, p *sim.Process) (context.Context, func()) {
+		return context.WithDeadline(ctx, p.Now().Add(time.Minute))
+	}
+	kernel := func(ctx context.Context, p *sim.Process) (context.Context, func()) {
+		ctx, cancel := p.WithTimeout(ctx, time.Minute)
+		ctx, cancelToo := context.WithCancel(context.WithValue(ctx, struct{}{}, "value")) // as a library may
+		return ctx, func() { cancelToo(); cancel() }
+	}
+	for _, c := range []struct {
+		name   string
+		under  func(context.Context, *sim.Process) (context.Context, func())
+		do     func(context.Context, *sim.Process)
+		refers string // "": nothing is wrong
+	}{
+		{"a call", timeout, call, "far.get"},
+		{"a sleep", timeout, sleep, "Process.Sleep"},
+		{"a sleep to an instant", deadline, sleep, "Process.Sleep"},
+		{"a wait", timeout, wait, "Group.Wait"},
+		{"a derived context", timeout, derive, "Process.WithCancel"},
+		{"a call under the kernel's", kernel, call, ""},
+		{"a sleep under the kernel's", kernel, sleep, ""},
+		{"a wait under the kernel's", kernel, wait, ""},
+		{"a context derived from the kernel's", kernel, derive, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := sim.New(sim.Options{})
+			defer w.Close()
+			p := w.Process("p")
+			p.Go(p.Context(), "t", func(ctx context.Context) {
+				ctx, cancel := c.under(ctx, p)
+				defer cancel()
+				c.do(ctx, p)
+				c.do(ctx, p)
+			})
+			w.RunFor(time.Hour)
+			if c.refers == "" {
+				require.Empty(t, w.Failures())
+				return
+			}
+			require.Len(t, w.Failures(), 1)
+			require.ErrorContains(t, w.Failures()[0], "p/t: clock: "+c.refers+" has a deadline of the wall clock; take it from Process.WithTimeout")
+		})
+	}
+}
+
 func TestGroupWaitIsBounded(t *testing.T) {
 	w := sim.New(sim.Options{})
 	defer w.Close()

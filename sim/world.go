@@ -42,6 +42,7 @@ type World struct {
 	plan      plan
 	trace     Trace
 	failures  []Failure
+	clocks    map[string]bool // where WallClock was called
 	steps     int
 	stepsMax  int
 	sameTime  int // events handled at this instant
@@ -88,6 +89,7 @@ func New(o Options) *World {
 		streams:  map[string]*rand.Rand{},
 		counters: map[string]*counter{},
 		calls:    map[callKey]int{},
+		clocks:   map[string]bool{},
 		latency:  map[string]Latency{},
 		stepsMax: o.Steps,
 		trace:    Trace{keep: o.Keep, digest: xxhash.New()},

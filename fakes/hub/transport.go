@@ -30,7 +30,8 @@ var Effects = sim.Effects{
 
 // Transport is the way of one process to the hub. Each request is one call of
 // service "hub"; its verb is post, job, dispatch, clear, workers, heartbeat,
-// claim, progress or result, its subject the job, stage, book or worker.
+// claim, progress or result, its subject the job, stage, book or worker. The
+// deadline of the request's context is virtual; http.Client.Timeout fails the world.
 func (h *Hub) Transport(caller *sim.Process) http.RoundTripper { return &transport{h, caller} }
 
 type transport struct {
@@ -54,6 +55,10 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	verb, subject := t.hub.Name(req, body)
+	//lint:ignore SA1019 net/http sets it for http.Client.Timeout; one that is virtual hides its deadline in ctx
+	if req.Cancel != nil {
+		t.hub.w.WallClock("hub." + verb)
+	}
 	deadline, _ := ctx.Deadline()
 	reply, err := t.hub.w.Do(&sim.Call{
 		Service: "hub", Verb: verb, Subject: subject, Deadline: deadline, Effects: Effects,

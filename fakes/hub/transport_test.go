@@ -87,6 +87,51 @@ func TestOddIds(t *testing.T) {
 	})
 }
 
+// What would end by the wall clock would never end in a world that hangs.
+func TestADeadlineOfTheWallClockFails(t *testing.T) {
+	none := func(_ *sim.Process, ctx context.Context) (context.Context, context.CancelFunc) { return ctx, func() {} }
+	for _, c := range []struct {
+		name    string
+		timeout time.Duration // of the client
+		under   func(*sim.Process, context.Context) (context.Context, context.CancelFunc)
+		fails   bool
+	}{
+		{"of the client", time.Hour, none, true},
+		{"of the client, behind one that is virtual", time.Hour, func(p *sim.Process, ctx context.Context) (context.Context, context.CancelFunc) {
+			return p.WithTimeout(ctx, time.Minute)
+		}, true},
+		{"of the context", 0, func(_ *sim.Process, ctx context.Context) (context.Context, context.CancelFunc) {
+			return context.WithTimeout(ctx, time.Hour)
+		}, true},
+		{"of the process", 0, func(p *sim.Process, ctx context.Context) (context.Context, context.CancelFunc) {
+			return p.WithTimeout(ctx, time.Minute)
+		}, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := sim.New(sim.Options{})
+			t.Cleanup(w.Close)
+			w.Inject(on("workers", "hang"))
+			p := w.Process("p")
+			client := &http.Client{Transport: hub.New(w, w.Process("hub"), hub.Options{}).Transport(p), Timeout: c.timeout}
+			p.Go(p.Context(), "main", func(ctx context.Context) {
+				ctx, cancel := c.under(p, ctx)
+				defer cancel()
+				req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://hub/workers", http.NoBody)
+				require.NoError(t, err)
+				_, err = client.Do(req)
+				require.ErrorIs(t, err, os.ErrDeadlineExceeded)
+			})
+			w.RunFor(time.Hour)
+			if !c.fails {
+				require.Empty(t, w.Failures())
+				return
+			}
+			require.Len(t, w.Failures(), 1)
+			require.ErrorContains(t, w.Failures()[0], "p/main: clock: hub.workers has a deadline of the wall clock")
+		})
+	}
+}
+
 func TestEffectsOnAPost(t *testing.T) {
 	tests := []struct {
 		rule   sim.Rule

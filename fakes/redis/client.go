@@ -15,7 +15,8 @@ import (
 // another after a restart. Call it before the incarnation's tasks start: it opens
 // the first connection, which go-redis does on a goroutine of its own.
 //
-// A context's deadline is the deadline of the call, in virtual time. What the fault
+// A context's deadline is the deadline of the call, in virtual time; one of the wall
+// clock, and that of the client's WithTimeout, fails the world. What the fault
 // plan makes of a call is an error as package net reports it: errors.Is finds
 // syscall.ECONNREFUSED (nothing was done), syscall.ECONNRESET and
 // os.ErrDeadlineExceeded (it may have been done), and the kernel's own errors.

@@ -170,6 +170,9 @@ func (c *conn) name() {
 			break
 		}
 	}
+	if c.deadline.Location() != time.UTC { // of a timeout of go-redis' own
+		s.w.WallClock(Service + "." + verb)
+	}
 	c.task = s.w.Running()
 	c.call.Verb, c.call.Subject, c.call.Detail, c.call.Deadline = verb, "", "", c.deadline
 	if len(c.requests) > 1 {

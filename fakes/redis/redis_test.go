@@ -209,6 +209,29 @@ func TestFaultsOfACall(t *testing.T) {
 	}
 }
 
+// What would end by the wall clock would never end in a world that hangs.
+func TestADeadlineOfTheWallClockFails(t *testing.T) {
+	for name, hang := range map[string]func(context.Context, *scene) error{
+		"of the context": func(ctx context.Context, sc *scene) error {
+			ctx, cancel := context.WithTimeout(ctx, time.Hour)
+			defer cancel()
+			return sc.rdb.Incr(ctx, "n").Err()
+		},
+		"of the client": func(ctx context.Context, sc *scene) error {
+			return sc.rdb.WithTimeout(time.Hour).Incr(ctx, "n").Err()
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			sc := newScene(t, 1, true, redis.Options{})
+			sc.fault("incr", sim.Rule{Effect: "hang"})
+			sc.p.Go(sc.p.Context(), "task", func(ctx context.Context) { _ = hang(ctx, sc) })
+			sc.w.RunFor(time.Hour)
+			require.Len(t, sc.w.Failures(), 1)
+			require.ErrorContains(t, sc.w.Failures()[0], "e1/task: clock: redis.incr has a deadline of the wall clock")
+		})
+	}
+}
+
 func TestCutCarriesOutTheFirstCommandsOfAPipeline(t *testing.T) {
 	sc := newScene(t, 1, true, redis.Options{})
 	sc.fault("rpush", sim.Rule{Effect: "cut", Param: "2", Count: 1})
