@@ -55,6 +55,17 @@ func (e Effects) Of(effect, verb string) bool {
 	return known && (verbs == nil || slices.Contains(verbs, verb))
 }
 
+// effects lists those that a fault may have on the call.
+func (c *Call) effects() string {
+	names := []string{"crash", "down", "hang", "late", "lost", "pause", "refuse", "slow"}
+	for _, name := range sortedKeys(c.Effects) {
+		if c.Effects.Of(name, c.Verb) {
+			names = append(names, name)
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
 type callKey struct{ task, service, verb, subject string }
 
 // request is a call under way.
@@ -176,7 +187,7 @@ func (r *request) suffer(t *Task, fx *Fired, latency time.Duration) (any, error)
 	if r.call.Effects.Of(fx.Effect, r.call.Verb) {
 		r.fx = fx
 	} else {
-		r.w.Fail("fault", "a call of "+r.call.Service+"."+r.call.Verb+" has no effect "+fx.Effect)
+		r.w.Fail("fault", "a call of "+r.call.Service+"."+r.call.Verb+" has no effect "+fx.Effect+", but "+r.call.effects())
 	}
 	return r.send(t, latency, latency)
 }

@@ -54,6 +54,9 @@ func Example() {
 	w.Inject(sim.Rule{ID: "pause the first writer", Effect: "pause", Delay: time.Minute, Count: 1,
 		Match: func(c sim.CallName) bool { return c.Verb == "write" }})
 	w.RunFor(5 * time.Minute)
+	for _, f := range w.Failures() { // none: a misspelt effect is one, and a deadline of the wall clock
+		fmt.Println(f)
+	}
 	for _, f := range w.Fired() {
 		fmt.Println(f.Effect, f.Call)
 	}

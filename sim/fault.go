@@ -12,7 +12,7 @@ type Rule struct {
 	ID string // names the rule in draws and reports, e.g. "line 12"
 
 	Match  func(CallName) bool // which calls it is about
-	Effect string              // refuse, lost, slow, late, hang, down, cut, crash, pause, or a word of the fake
+	Effect string              // crash, down, hang, late, lost, pause, refuse, slow, or one of Call.Effects
 	Param  string              // for the fake: a status, a count
 	Delay  time.Duration       // of slow, late and pause
 	After  bool                // crash, pause: after the request was carried out, not before

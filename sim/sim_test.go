@@ -303,8 +303,8 @@ func TestAnEffectThatMeansNothingFails(t *testing.T) {
 		want         []string
 	}{
 		{"cold", "get", nil}, {"cold", "put", nil}, {"stale", "get", nil},
-		{"stale", "put", []string{"0.000000s: p/t: fault: a call of far.put has no effect stale"}},
-		{"odd", "get", []string{"0.000000s: p/t: fault: a call of far.get has no effect odd"}},
+		{"stale", "put", []string{"0.000000s: p/t: fault: a call of far.put has no effect stale, but crash, down, hang, late, lost, pause, refuse, slow, cold"}},
+		{"odd", "get", []string{"0.000000s: p/t: fault: a call of far.get has no effect odd, but crash, down, hang, late, lost, pause, refuse, slow, cold, stale"}},
 	} {
 		t.Run(c.effect+" "+c.verb, func(t *testing.T) {
 			w := sim.New(sim.Options{})
