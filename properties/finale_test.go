@@ -89,6 +89,24 @@ func TestOneFinale(t *testing.T) {
 			b.made(s1, "ready")
 			b.conclude("concluded|x|1|0|b1|0")
 		}, "b1/c1/s2:image was not started for it"},
+		{"the intent of one that is ready was evicted", func(b *bench) {
+			whole(b, "ready")
+			b.redis.Evict(keys.Intent(s2))
+			b.conclude("concluded|x|2|0|b1|0")
+		}, ""},
+		{"the intent of one under way was evicted", func(b *bench) {
+			whole(b, "pending")
+			b.redis.Evict(keys.Intent(s2))
+			b.conclude("concluded|x|1|0|b1|0")
+		}, "b1/c1/s2:image is pending"},
+		{"the intent of one that is ready from before was evicted", func(b *bench) {
+			b.made(s1, "ready")
+			b.made(s2, "ready")
+			b.wait(time.Second)
+			b.order(s2, "regenerate", 1)
+			b.redis.Evict(keys.Intent(s2))
+			b.conclude("concluded|x|1|0|b1|0")
+		}, "b1/c1/s2:image was not started for it"},
 		{"a scene is ready from before", func(b *bench) {
 			b.made(s1, "ready")
 			b.made(s2, "ready")

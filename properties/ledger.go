@@ -25,7 +25,7 @@ type row struct {
 	Generation int64  // of the intent
 	Status     string // of the intent; "" without one
 	Deferral   deferral
-	Since      time.Duration // when the intent got its generation
+	Since      time.Duration // when the intent got its generation, or had it before it was gone
 	Cleared    int           // deferrals of this generation that were taken away before their time
 	Budget     tokens
 }
@@ -177,7 +177,10 @@ func (l *ledger) update(s ports.StageID, hash map[string]string, c *change) move
 	budget := l.view.Redis.HGetAll(keys.Budget(s))
 	r.Budget = tokens{budget["tokens"], budget["at"]}
 	if g := number(intent["generation"]); g != r.Generation {
-		r.Generation, r.Since, r.Cleared = g, c.At, 0
+		r.Generation, r.Cleared = g, 0
+		if g != 0 {
+			r.Since = c.At
+		}
 	} else if m.Before.Deferral != (deferral{}) && r.Deferral == (deferral{}) && (c.Verb == "" || c.Verb == "undefer") {
 		r.Cleared++
 	}

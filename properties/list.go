@@ -78,7 +78,8 @@ var list = []entry{
 		"A renewal runs only while its process owns a live dispatch, or until its next run; one process renews a dispatch once per period.",
 		"DS7, DS8, LS1"}, newTimers},
 	{Property{"bounded-store",
-		"Keys are bounded by live entities and retention: nothing of a dispatch outlives it but its marker, and what is not kept for good has a time to live.",
+		"Keys are bounded by live entities and retention: nothing of a dispatch outlives it but its marker, and what is not kept for good has a time to live. " +
+			"What is left of a dispatch whose state was evicted goes with its lease.",
 		"schema 2, DS1, DS5"}, newBoundedStore},
 	{Property{"result-events",
 		"The consumer is told of the end of every dispatch, at least once, never before it, and of the dispatches of one scene in the order of their ends.",
@@ -88,7 +89,8 @@ var list = []entry{
 		"audit 121 N1, HB1, design 5.4.10"}, newExactSweep},
 	{Property{"one-finale",
 		"What was asked for of a book ends with one finale, which counts its scenes by what became of them: not before each stage of it was started and is done or " +
-			"was stopped, not after the book was cancelled; it comes into the journal of the book once, and none is missing after `settle`.",
+			"was stopped, not after the book was cancelled; it comes into the journal of the book once, and none is missing after `settle`. " +
+			"A stage that is done counts, even if its intent was evicted.",
 		"H-05, H-67, spec orchestration 9.6.9"}, newOneFinale},
 	{Property{"fairness",
 		"An error of one scene delays no other by more than a tick; no dispatchable stage is overtaken more often than there are wanted ones, times replicas.",

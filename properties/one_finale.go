@@ -22,12 +22,13 @@ import (
 // Proof: the write that ended the scope, after the last order of it.
 type oneFinale struct {
 	*watch
-	open    map[string]*asked   // by book
-	known   map[string]*asked   // scopes, as they were last
-	ended   map[string]bool     // scopes
-	told    map[string]bool     // scopes, by an event
-	finales map[string][]string // by book: scopes that left one in the outbox
-	heard   map[string]bool     // scopes of whose end the host knows
+	open    map[string]*asked      // by book
+	known   map[string]*asked      // scopes, as they were last
+	ended   map[string]bool        // scopes
+	told    map[string]bool        // scopes, by an event
+	finales map[string][]string    // by book: scopes that left one in the outbox
+	heard   map[string]bool        // scopes of whose end the host knows
+	evicted map[ports.StageID]bool // stages whose intent was evicted once
 }
 
 // asked is what was asked for of a book, as Redis has it.
@@ -55,7 +56,7 @@ var (
 )
 
 func newOneFinale(w *watch) any {
-	return &oneFinale{watch: w, open: map[string]*asked{}, known: map[string]*asked{}, ended: map[string]bool{}, told: map[string]bool{}, finales: map[string][]string{}, heard: map[string]bool{}}
+	return &oneFinale{watch: w, open: map[string]*asked{}, known: map[string]*asked{}, ended: map[string]bool{}, told: map[string]bool{}, finales: map[string][]string{}, heard: map[string]bool{}, evicted: map[ports.StageID]bool{}}
 }
 
 func (p *oneFinale) event(e *sim.Event) {
@@ -70,6 +71,9 @@ func (p *oneFinale) event(e *sim.Event) {
 	default:
 		if e.Kind == "evict" {
 			p.reload()
+			if k := p.parse(e.Subject); k.Family == keys.FamilyIntent && e.Outcome == "evicted" {
+				p.evicted[k.StageID] = true
+			}
 		}
 	}
 }
@@ -163,10 +167,15 @@ func (p *oneFinale) scene(id ports.SceneID, s *asked) (state asset.State, early 
 		if !wanted || !p.Enabled(stage) {
 			continue
 		}
-		switch r := p.row(stage); {
-		case r.Status == "" || r.Since < o.at:
+		r := p.row(stage)
+		status := r.Status
+		if status == "" && p.evicted[stage] {
+			status = "active" // or nobody can tell: it must be done, as if it were
+		}
+		switch {
+		case status == "" || r.Since < o.at:
 			return "", stage.String() + " was not started for it"
-		case r.Status != "active":
+		case status != "active":
 		case !p.done(r):
 			return "", stage.String() + " is " + string(r.State)
 		case state != asset.Failed:

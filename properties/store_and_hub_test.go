@@ -186,6 +186,22 @@ func TestBoundedStore(t *testing.T) {
 			b.redis.DB().ZAdd(keys.Slots("image"), 1, "d1")
 			b.set.End()
 		}, "is left of dispatch d1"},
+		{"the jobs of one whose state was evicted", func(b *bench) {
+			b.begin(s1, "d1", 1)
+			b.redis.DB().HSet(keys.DispatchJobs("d1"), "j", "sent")
+			b.redis.DB().PExpire(keys.DispatchJobs("d1"), 1000)
+			b.redis.Evict(keys.AssetState(s1.SceneID))
+			b.set.Rest()
+		}, ""},
+		{"they are kept alive", func(b *bench) {
+			b.begin(s1, "d1", 1)
+			b.redis.Evict(keys.AssetState(s1.SceneID))
+			b.redis.Evict(keys.Slots("image"))
+			b.wait(time.Hour)
+			b.redis.DB().HSet(keys.DispatchJobs("d1"), "j", "sent")
+			b.redis.DB().PExpire(keys.DispatchJobs("d1"), 1000)
+			b.set.Rest()
+		}, "is left of dispatch d1"},
 		{"a receipt for good", func(b *bench) {
 			b.redis.DB().HSet(keys.Receipt(keys.Job(s1, "u1", 1)), "dispatch", "d1")
 			b.set.End()

@@ -314,11 +314,13 @@ func (l *look) conclude(ctx context.Context, p *plan) (again bool, err error) {
 	return verdict == store.Moved, err
 }
 
-// count counts a scene by what the scope wanted of it.
+// count counts a scene by what the scope wanted of it and nobody stopped. What is done
+// counts even if its intent was evicted, as underWay has it.
 func (l *look) count(f *store.Finale, scope store.Scope, v store.SceneView) {
 	ready, failed := 0, 0
 	for _, s := range v.Stages {
-		if _, wanted := scope.Wants(s.Stage); wanted && s.Intent.Active() {
+		stopped := s.Intent.Present && !s.Intent.Corrupt && !s.Intent.Active()
+		if _, wanted := scope.Wants(s.Stage); wanted && !stopped {
 			switch s.State {
 			case asset.Ready:
 				ready++
