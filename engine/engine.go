@@ -159,10 +159,18 @@ func (e *Engine) Run(ctx context.Context) {
 	// A clock that is set back must not stop the beat.
 	for rt.Sleep(ctx, min(due.Sub(rt.Now()), e.cfg.Tick)) == nil {
 		_, _ = e.Tick(ctx) // the observer has been told
-		for now := rt.Now(); !due.After(now); {
-			due = due.Add(e.cfg.Tick) // keep the beat; skip what a slow tick overran
-		}
+		due = beat(due, rt.Now(), e.cfg.Tick)
 	}
+}
+
+// beat is the first instant after now on the beat of due, or due if that is to come: what a
+// slow tick, or a clock that was set forward, overran is skipped.
+func beat(due, now time.Time, tick time.Duration) time.Time {
+	late := now.Sub(due)
+	if late < 0 {
+		return due
+	}
+	return now.Add(tick - late%tick)
 }
 
 // drawn maps a token to a duration below period.

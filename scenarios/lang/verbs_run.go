@@ -88,7 +88,7 @@ var faultVerbs = []*Verb{
 		Summary: "Removes keys from Redis, as memory pressure does.",
 		Detail: "Families of a stage: `" + strings.Join(families[LevelStage], "` `") + "`; of a scene: `" + strings.Join(families[LevelScene], "` `") + "`; of a book: `" + strings.Join(families[LevelBook], "` `") + "`.\n\n" +
 			"The engine mends what can be known from elsewhere. An `intent` cannot: a stage that is not done then must be asked for again, or `settle` is late (`no-lost-work`, `one-finale`); " +
-			"so must the scenes that an evicted `scope` had not started. Of an evicted `asset-state` the old dispatch leaves keys for the length of a lease.",
+			"so must the scenes that an evicted `scope` had not started. The index, and a scene that has left it, are rebuilt once an hour: till then `no-lost-work` breaks, and is to be switched off. Of an evicted `asset-state` the old dispatch leaves keys for the length of a lease.",
 		Params: []Param{
 			opt("service", words("redis"), ""), opt("family", typeText, "the key's name after `animastor:`"),
 			need("key", typeText, "the whole key; beside a family, the path it is of"),
