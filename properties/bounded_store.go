@@ -9,9 +9,10 @@ import (
 )
 
 // boundedStore: at rest and at the end no lease, record, set of jobs or slot stands for
-// a dispatch that is not live, but for the length of a lease for one whose state was evicted; every key of a family that schema 2 gives a time to live
-// has one; and there are no more keys than the scenes, the jobs and the dispatches of the
-// last day account for. Keys that a scenario preloads are not counted.
+// a dispatch that is not live, but for the length of a lease for one whose state was
+// evicted; every key of a family that schema 2 gives a time to live has one; and there are
+// no more keys than the scenes, the jobs and the dispatches of the last day account for.
+// Keys that a scenario preloads are not counted.
 //
 // Proof: the key, which the message names, and the begin of its dispatch.
 type boundedStore struct{ *watch }
