@@ -53,7 +53,8 @@ type JobOutcome struct {
 	Dispatch string
 	Job      string
 	Outcome  string
-	Final    bool // what the dispatch is judged by, if it ends without progress
+	Final    bool  // what the dispatch is judged by, if it ends without progress
+	Err      error // what the hub answered, where Outcome does not tell; for the first such job of a dispatch
 }
 
 // Result: accept answered for one unit's result.
@@ -101,6 +102,7 @@ type Retired struct {
 type Swept struct {
 	Dispatch, Book             string // one of them
 	Requested, Cleared, Failed int
+	Err                        error // why one failed
 }
 
 // Journaled: n events were appended to the journal of a scene.

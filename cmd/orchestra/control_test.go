@@ -247,7 +247,7 @@ func TestHangingTree(t *testing.T) {
 	require.NoError(t, syscall.Flock(int(marker.Fd()), syscall.LOCK_EX))
 	status, text := get(t, r.url+"/readyz")
 	require.Equal(t, 503, status)
-	require.JSONEq(t, `{"artifacts":"not ok","redis":"ok"}`, text)
+	require.JSONEq(t, `{"artifacts":"not ok","redis":"ok","hub":"ok"}`, text)
 	require.NoError(t, marker.Close())
 	status, text = get(t, r.url+"/readyz")
 	require.Equal(t, 200, status, text)

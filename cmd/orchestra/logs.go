@@ -75,14 +75,34 @@ func hide(err error, secrets []string) error {
 }
 
 // observer logs what the engine does.
-type observer struct{ log *slog.Logger }
+type observer struct {
+	log *slog.Logger
+	hub string // its URL, which stands beside what it refused
+}
 
 var _ ports.Observer = observer{}
 
 // Observe implements ports.Observer.
 func (o observer) Observe(e ports.Event) {
 	level, fields := spell(e)
+	if ofHub(e) {
+		fields = append(fields, "hub", o.hub)
+	}
 	o.log.Log(context.Background(), level, e.Kind(), fields...)
+}
+
+// ofHub says whether an event is about a request that the hub refused, or did not answer.
+func ofHub(e ports.Event) bool {
+	switch e := e.(type) {
+	case ports.JobOutcome:
+		return e.Err != nil
+	case ports.Swept:
+		return e.Err != nil
+	case ports.Trouble:
+		var no *ports.Rejected
+		return errors.As(e.Err, &no) || errors.Is(e.Err, ports.ErrAmbiguous)
+	}
+	return false
 }
 
 // spell says how loud an event is, and what stands in its line.
@@ -98,7 +118,7 @@ func spell(e ports.Event) (slog.Level, []any) {
 		}
 		return slog.LevelDebug, []any{"stage", e.Stage.String(), "reason", e.Reason, "stored", e.Stored}
 	case ports.JobOutcome:
-		return slog.LevelDebug, []any{"stage", e.Stage.String(), "dispatch", e.Dispatch, "job", e.Job, "outcome", e.Outcome, "final", e.Final}
+		return failing(slog.LevelDebug, e.Err, "stage", e.Stage.String(), "dispatch", e.Dispatch, "job", e.Job, "outcome", e.Outcome, "final", e.Final)
 	case ports.Result:
 		return slog.LevelDebug, []any{"stage", e.Stage.String(), "dispatch", e.Dispatch, "job", e.Job, "verdict", e.Verdict}
 	case ports.Finish:
@@ -109,7 +129,7 @@ func spell(e ports.Event) (slog.Level, []any) {
 	case ports.Retired:
 		return slog.LevelInfo, []any{"scene", e.Scene.String()}
 	case ports.Swept:
-		return slog.LevelInfo, []any{"dispatch", e.Dispatch, "book", e.Book, "requested", e.Requested, "cleared", e.Cleared, "failed", e.Failed}
+		return failing(slog.LevelInfo, e.Err, "dispatch", e.Dispatch, "book", e.Book, "requested", e.Requested, "cleared", e.Cleared, "failed", e.Failed)
 	case ports.Tick:
 		if e.Summary.Errors > 0 {
 			return slog.LevelWarn, []any{"number", e.Number, "summary", e.Summary}
@@ -132,6 +152,14 @@ func spell(e ports.Event) (slog.Level, []any) {
 		return slog.LevelInfo, []any{"first_tick_after", e.Delay.String()}
 	}
 	return slog.LevelDebug, []any{"event", e}
+}
+
+// failing is what is said of an event, louder and with its error if it has one.
+func failing(level slog.Level, err error, fields ...any) (slog.Level, []any) {
+	if err == nil {
+		return level, fields
+	}
+	return slog.LevelWarn, append(fields, "error", err)
 }
 
 func spellPass(e ports.Pass) (slog.Level, []any) {

@@ -301,7 +301,7 @@ func TestLife(t *testing.T) {
 
 	status, body := get(t, a.url+"/readyz")
 	require.Equal(t, 200, status, body)
-	require.JSONEq(t, `{"artifacts":"ok","redis":"ok"}`, body)
+	require.JSONEq(t, `{"artifacts":"ok","redis":"ok","hub":"ok"}`, body)
 	time.Sleep(300 * time.Millisecond) // until the workers are known
 	status, out, errs := command("request", "b1", "--engine="+a.url)
 	require.Zero(t, status, errs)
@@ -356,7 +356,7 @@ func TestCallback(t *testing.T) {
 	t.Setenv("ORCHESTRA_ARTIFACTS", t.TempDir())
 	t.Setenv("ORCHESTRA_BOOKS", books(t))
 	t.Setenv("ORCHESTRA_REDIS_URL", "redis://"+db.Addr())
-	d := start(t, "serve", "--tick=1h")
+	d := start(t, "serve", "--tick=1h", "--hub-url=http://127.0.0.1:1")
 	c, err := contract.Load("../../docs/hub.openapi.yaml")
 	require.NoError(t, err)
 	client := &http.Client{Transport: c.Transport(http.DefaultTransport)}
@@ -417,7 +417,7 @@ func TestCallback(t *testing.T) {
 	require.Equal(t, 503, status)
 	status, text := get(t, d.url+"/readyz")
 	require.Equal(t, 503, status)
-	require.JSONEq(t, `{"artifacts":"ok","redis":"not ok"}`, text)
+	require.JSONEq(t, `{"artifacts":"ok","redis":"not ok","hub":"connection refused"}`, text)
 	status, _ = get(t, d.url+"/healthz")
 	require.Equal(t, 200, status, "it is not the process that is ill")
 	d.ended(t)

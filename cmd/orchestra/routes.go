@@ -139,7 +139,7 @@ func (s *routes) callback(r *http.Request) answer {
 		case errors.Is(err, ports.ErrInvalid):
 			return no(http.StatusBadRequest, "bad_request", err)
 		case err != nil:
-			observer{s.replica.log}.Observe(ports.Trouble{Scene: result.StageID().SceneID, Op: "complete", Err: err})
+			s.replica.observer.Observe(ports.Trouble{Scene: result.StageID().SceneID, Op: "complete", Err: err})
 			return no(http.StatusServiceUnavailable, "unavailable", errors.New("the engine could not take it; see its log"))
 		}
 		return answer{status: http.StatusNoContent}
@@ -213,6 +213,7 @@ func (s *routes) ready(w http.ResponseWriter, r *http.Request) {
 			s.replica.log.Warn("not ready", "part", name, "error", problems[name])
 		}
 	}
+	words["hub"] = s.replica.hubWord(r.Context()) // for who looks: results come from it, also while it takes nothing
 	a.body = words
 	reply(w, a)
 }

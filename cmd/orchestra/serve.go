@@ -16,6 +16,7 @@ import (
 	"github.com/animastor/orchestra/engine/store"
 	"github.com/animastor/orchestra/ports"
 	"github.com/animastor/orchestra/ports/artifactdir"
+	"github.com/animastor/orchestra/ports/bookdir"
 	"github.com/animastor/orchestra/ports/httpconsumer"
 	"github.com/animastor/orchestra/ports/httphub"
 	"github.com/animastor/orchestra/ports/pgstore"
@@ -25,6 +26,10 @@ const (
 	connectAtMost = 5 * time.Second  // to each server, at the start
 	drainAtMost   = 15 * time.Second // for requests, and again for tasks, at the end
 	readyAtMost   = 2 * time.Second  // for each part of a replica to answer
+
+	// hubReadyAtMost is for the hub, which only informs: who waits a second for /readyz must
+	// not take a replica for ill because the hub hangs.
+	hubReadyAtMost = 500 * time.Millisecond
 )
 
 type serveCmd struct{ settings }
@@ -49,9 +54,12 @@ type replica struct {
 	rt       *ports.System
 	redis    *redis.Client
 	pg       *pgstore.Store // nil: there is none
-	hub      http.Transport // the connections to the hub,
+	toHub    http.Transport // the connections to the hub,
 	consumer http.Transport // and to the consumer of result events
+	observer observer
+	hub      ports.Hub
 	tree     *artifactdir.Tree
+	books    *bookdir.Dir
 	engine   *engine.Engine
 	view     *store.Store // for reading where a book is
 	listener net.Listener
@@ -72,7 +80,8 @@ func (c *serveCmd) replica(ctx context.Context, log *slog.Logger) (r *replica, e
 	if err != nil {
 		return nil, err
 	}
-	r = &replica{log: log, rt: ports.NewSystem(), tree: tree}
+	r = &replica{log: log, rt: ports.NewSystem(), observer: observer{log, c.HubURL}, tree: tree, books: books}
+	r.hub = httphub.New(r.rt, httphub.Options{BaseURL: c.HubURL, APIKey: c.HubKey, Timeout: c.HubTimeout, Client: &http.Client{Transport: &r.toHub}})
 	defer func() {
 		if err != nil {
 			r.close()
@@ -91,12 +100,12 @@ func (c *serveCmd) replica(ctx context.Context, log *slog.Logger) (r *replica, e
 	deps := engine.Deps{
 		Runtime:      r.rt,
 		Redis:        r.redis,
-		Hub:          httphub.New(r.rt, httphub.Options{BaseURL: c.HubURL, APIKey: c.HubKey, Timeout: c.HubTimeout, Client: &http.Client{Transport: &r.hub}}),
+		Hub:          r.hub,
 		Content:      books,
 		Artifacts:    tree,
 		Media:        merger,
 		Placeholders: tree,
-		Observer:     observer{log},
+		Observer:     r.observer,
 	}
 	if r.pg != nil {
 		cfg.Versioned, deps.Pointers, deps.Timings = true, r.pg, r.pg
@@ -158,7 +167,7 @@ func (r *replica) close() {
 	if r.listener != nil {
 		_ = r.listener.Close() // a server that was shut down has closed it
 	}
-	r.hub.CloseIdleConnections()
+	r.toHub.CloseIdleConnections()
 	r.consumer.CloseIdleConnections()
 	if r.pg != nil {
 		r.pg.Close()
@@ -171,20 +180,48 @@ func (r *replica) close() {
 // ready says what keeps the replica from working, by name. Each part has a time of its own:
 // one that hangs is not the fault of another.
 func (r *replica) ready(ctx context.Context) map[string]error {
-	within := func(ask func(context.Context) error) error {
-		ctx, cancel := context.WithTimeout(ctx, readyAtMost)
-		defer cancel()
-		return ask(ctx)
+	parts := map[string]func(context.Context) error{
+		"artifacts": r.tree.Check,
+		"redis":     func(ctx context.Context) error { return r.redis.Ping(ctx).Err() },
 	}
-	parts := map[string]error{"artifacts": within(r.tree.Check),
-		"redis": within(func(ctx context.Context) error { return r.redis.Ping(ctx).Err() })}
 	if r.pg != nil {
-		parts["postgresql"] = within(func(ctx context.Context) error {
+		parts["postgresql"] = func(ctx context.Context) error {
 			_, err := r.pg.Buried(ctx, "-") // any row, or none, will do
 			return err
-		})
+		}
 	}
-	return parts
+	ctx, cancel := context.WithTimeout(ctx, readyAtMost)
+	defer cancel()
+	type said struct {
+		name string
+		err  error
+	}
+	answers, problems := make(chan said, len(parts)), map[string]error{}
+	for name, ask := range parts {
+		go func() { answers <- said{name, ask(ctx)} }()
+	}
+	for range parts {
+		a := <-answers
+		problems[a.name] = a.err
+	}
+	return problems
+}
+
+// hubWord says in a word or two how the hub answers.
+func (r *replica) hubWord(ctx context.Context) string {
+	ctx, cancel := context.WithTimeout(ctx, hubReadyAtMost)
+	defer cancel()
+	_, err := r.hub.Workers(ctx)
+	var no *ports.Rejected
+	switch {
+	case err == nil:
+		return "ok"
+	case !errors.As(err, &no):
+		return "no answer"
+	case no.Status == 0:
+		return "connection refused"
+	}
+	return fmt.Sprintf("%d %s", no.Status, http.StatusText(no.Status))
 }
 
 // status reads where a book is.

@@ -82,7 +82,8 @@ type job struct {
 	state    string
 	reason   string // why it is outstanding
 	posts    int
-	artifact bool // done without a post: its artifact stood already
+	err      error // with which its last post failed, where reason and state do not say it
+	artifact bool  // done without a post: its artifact stood already
 }
 
 // live is a dispatch that this process holds.
@@ -99,6 +100,8 @@ type live struct {
 	started    time.Time
 	jobs       []*job
 	ended      atomic.Bool // it is not ours any more, or finished; renew and watch share it
+
+	told bool // the observer has heard the error of a post
 
 	supervision
 }

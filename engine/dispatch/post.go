@@ -135,18 +135,22 @@ func (d *Dispatcher) forget(ctx context.Context, l *live, j *job, other string) 
 func (d *Dispatcher) post(ctx context.Context, l *live, j *job, post ports.Job, again bool) {
 	j.posts++
 	err := d.Hub.Post(ctx, post)
+	j.err = nil
 	var no *ports.Rejected
 	switch {
 	case err == nil:
 		d.mark(ctx, l, j, sent)
 	case !errors.As(err, &no):
+		j.err = err
 		d.mark(ctx, l, j, unknown)
 	case no.Status == 409 && no.DispatchID == l.dispatch:
 		d.mark(ctx, l, j, sent) // our own earlier post, whose answer was lost
 	case no.Status == 409 && no.Reason == outcome.DuplicatePending && again && no.DispatchID != "" && d.evict(ctx, l, no.DispatchID):
 		d.post(ctx, l, j, post, false)
 	default:
-		j.reason = rejection(no)
+		if j.reason = rejection(no); j.reason == outcome.SendFailed {
+			j.err = err
+		}
 		d.mark(ctx, l, j, outstanding)
 	}
 }

@@ -24,11 +24,21 @@ func (d *Dispatcher) round(ctx context.Context, l *live) {
 		default:
 			continue
 		}
-		d.Observer.Observe(ports.JobOutcome{Stage: l.stage, Dispatch: l.dispatch, Job: j.id, Outcome: j.outcome()})
+		d.Observer.Observe(ports.JobOutcome{Stage: l.stage, Dispatch: l.dispatch, Job: j.id, Outcome: j.outcome(), Err: l.cause(j)})
 		if j.state == outstanding && endsDispatch(j.reason) {
 			return
 		}
 	}
+}
+
+// cause is the error of a job's post, of the first job of the dispatch that has one: the others
+// have the same as a rule, and a log must not say it for each of them.
+func (l *live) cause(j *job) error {
+	if j.err == nil || l.told {
+		return nil
+	}
+	l.told = true
+	return j.err
 }
 
 func (j *job) outcome() string {

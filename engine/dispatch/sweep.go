@@ -2,6 +2,7 @@ package dispatch
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/animastor/orchestra/ports"
@@ -40,12 +41,13 @@ func (d *Dispatcher) Clear(ctx context.Context, s Sweep) (swept Swept, left Swee
 	}
 	swept.Requested = 1
 	c, err := d.Hub.ClearBook(ctx, s.Book)
-	if err == nil && c.OK && c.Scope.BookID != nil && *c.Scope.BookID == s.Book {
+	err = confirmed(c, err, c.Scope.BookID, s.Book)
+	if err == nil {
 		swept.Cleared = 1
 	} else {
 		swept.Failed, left.Book = 1, s.Book
 	}
-	d.Observer.Observe(ports.Swept{Book: s.Book, Requested: 1, Cleared: swept.Cleared, Failed: swept.Failed})
+	d.Observer.Observe(ports.Swept{Book: s.Book, Requested: 1, Cleared: swept.Cleared, Failed: swept.Failed, Err: err})
 	return swept, left
 }
 
@@ -86,15 +88,25 @@ func (d *Dispatcher) purge(ctx context.Context, dispatch string) bool {
 
 func (d *Dispatcher) clear(ctx context.Context, dispatch string) (bool, error) {
 	c, err := d.Hub.ClearDispatch(ctx, dispatch)
-	cleared := err == nil && c.OK && c.Scope.DispatchID != nil && *c.Scope.DispatchID == dispatch
-	e := ports.Swept{Dispatch: dispatch, Requested: 1}
-	if cleared {
+	why := confirmed(c, err, c.Scope.DispatchID, dispatch)
+	e := ports.Swept{Dispatch: dispatch, Requested: 1, Err: why}
+	if why == nil {
 		e.Cleared = 1
 	} else {
 		e.Failed = 1
 	}
 	d.Observer.Observe(e)
-	return cleared, err
+	return why == nil, err
+}
+
+var errUnconfirmed = errors.New("dispatch: the hub does not say that it cleared what was asked for")
+
+// confirmed is nil if the hub has cleared what was asked for, and says so.
+func confirmed(c ports.Cleared, err error, echoed *string, asked string) error {
+	if err == nil && (!c.OK || echoed == nil || *echoed != asked) {
+		return errUnconfirmed
+	}
+	return err
 }
 
 func dedupe(ids []string) []string {

@@ -65,6 +65,8 @@ func (c *Client) do(ctx context.Context, r request, out any) error {
 		err = fmt.Errorf("the answer is longer than %d bytes", bytesMax)
 	}
 	switch status := resp.StatusCode; {
+	case status == http.StatusUnauthorized, status == http.StatusForbidden:
+		return r.failed(fmt.Errorf("%w: is the key that of the hub?", rejected(status, body)))
 	case status == http.StatusServiceUnavailable, 400 <= status && status < 500:
 		return r.failed(rejected(status, body))
 	case status < 200 || status > 299:
