@@ -16,7 +16,8 @@
 // writes a manifest replaces the file (write another, rename it).
 //
 // Invariants:
-//   - Nothing is kept in memory: the next call sees a new manifest.
+//   - The next call sees a new manifest. What is kept of those that were read last stands for
+//     a file only if that is the same still, by its inode, size and time of modification.
 //   - A manifest that is missing, half written or in any way wrong is an error, which the
 //     engine takes for unknown: it fails, deletes and regenerates nothing for it.
 //   - A call returns when its context ends, even if the directory hangs.
@@ -32,8 +33,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/url"
-	"os"
 	"path/filepath"
 	"slices"
 
@@ -56,46 +57,48 @@ const readsMax = 64
 // Dir is a directory of manifests. It is safe for concurrent use.
 type Dir struct {
 	o     Options
+	open  func(path string, last fs.FileInfo) (file, error)
 	reads aside.Limit
+	kept  shelf
 }
 
 var _ ports.Content = (*Dir)(nil)
 
 // New returns the content of a directory. It need not exist before the first call.
-func New(o Options) *Dir { return &Dir{o, aside.NewLimit(readsMax)} }
+func New(o Options) *Dir { return &Dir{o: o, open: open, reads: aside.NewLimit(readsMax)} }
 
 // ErrManifest says that a manifest could be read and makes no sense.
 var ErrManifest = errors.New("bookdir: bad manifest")
 
 // Scene implements ports.Content.
 func (d *Dir) Scene(ctx context.Context, id ports.SceneID) (ports.Scene, error) {
-	m, err := d.read(ctx, id.Book)
+	b, err := d.read(ctx, id.Book)
 	if err != nil {
 		return ports.Scene{}, fmt.Errorf("scene %s: %w", id, err)
 	}
-	for _, s := range m.Scenes {
-		if s.Chapter == id.Chapter && s.Scene == id.Scene {
-			return d.scene(m, s), nil
-		}
+	i, found := b.at[[2]string{id.Chapter, id.Scene}]
+	if !found {
+		return ports.Scene{}, fmt.Errorf("scene %s: %w", id, ports.ErrNoScene)
 	}
-	return ports.Scene{}, fmt.Errorf("scene %s: %w", id, ports.ErrNoScene)
+	return d.scene(b.manifest, b.Scenes[i]), nil
 }
 
 // Scenes implements ports.Content.
 func (d *Dir) Scenes(ctx context.Context, book, chapter string) ([]ports.SceneID, error) {
-	m, err := d.read(ctx, book)
+	b, err := d.read(ctx, book)
 	if err != nil {
 		return nil, fmt.Errorf("scenes of %s: %w", ports.Quote(book), err)
 	}
 	var list []ports.SceneID
-	for _, s := range m.Scenes {
+	for _, s := range b.Scenes {
 		if chapter == "" || chapter == s.Chapter {
-			list = append(list, ports.SceneID{Book: m.ID, Chapter: s.Chapter, Scene: s.Scene})
+			list = append(list, ports.SceneID{Book: b.ID, Chapter: s.Chapter, Scene: s.Scene})
 		}
 	}
 	return list, nil
 }
 
+// scene is a copy of a scene, with what it has of its book.
 func (d *Dir) scene(m manifest, s scene) ports.Scene {
 	out := ports.Scene{SceneID: ports.SceneID{Book: m.ID, Chapter: s.Chapter, Scene: s.Scene}, Version: s.Version, Workspace: m.Workspace,
 		Layers: map[string]bool{}}
@@ -111,7 +114,7 @@ func (d *Dir) scene(m manifest, s scene) ports.Scene {
 		out.Units = append(out.Units, ports.Unit{ID: u.ID, Version: u.Version, TextLen: u.Characters})
 	}
 	for _, g := range s.Groups {
-		out.Groups = append(out.Groups, ports.VideoGroup{ID: g.ID, Units: g.Units})
+		out.Groups = append(out.Groups, ports.VideoGroup{ID: g.ID, Units: slices.Clone(g.Units)})
 	}
 	return out
 }
@@ -119,22 +122,55 @@ func (d *Dir) scene(m manifest, s scene) ports.Scene {
 // FileName is the name of a book's manifest within the directory.
 func FileName(book string) string { return url.PathEscape(book) + ".json" }
 
-func (d *Dir) read(ctx context.Context, book string) (m manifest, err error) {
-	path := filepath.Join(d.o.Path, FileName(book))
-	text, err := aside.Get(ctx, d.reads, func() ([]byte, error) { return os.ReadFile(path) })
+// book is a manifest that was read and makes sense.
+type book struct {
+	manifest
+	at   map[[2]string]int // its scenes, by chapter and scene
+	info fs.FileInfo       // of its file
+}
+
+func (d *Dir) read(ctx context.Context, id string) (*book, error) {
+	path := filepath.Join(d.o.Path, FileName(id))
+	kept := d.kept.take(id)
+	f, err := aside.Get(ctx, d.reads, func() (file, error) {
+		var last fs.FileInfo
+		if kept != nil {
+			last = kept.info
+		}
+		f, err := d.open(path, last)
+		return f, d.absent(path, err)
+	})
 	if err != nil {
-		return m, err
+		return nil, err
 	}
-	decoder := json.NewDecoder(bytes.NewReader(text))
+	if f.text == nil {
+		return kept, nil
+	}
+	b, err := d.parse(id, f)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %s: %w", ErrManifest, path, err)
+	}
+	if f.settled() {
+		d.kept.put(b)
+	}
+	return b, nil
+}
+
+func (d *Dir) parse(id string, f file) (*book, error) {
+	b := &book{at: map[[2]string]int{}, info: f.info}
+	decoder := json.NewDecoder(bytes.NewReader(f.text))
 	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&m); err != nil {
-		return m, fmt.Errorf("%w: %s: %w", ErrManifest, path, err)
+	if err := decoder.Decode(&b.manifest); err != nil {
+		return nil, atLine(f.text, err)
 	}
 	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
-		return m, fmt.Errorf("%w: %s: there is more after the book", ErrManifest, path)
+		return nil, errors.New("there is more after the book")
 	}
-	if why := d.wrong(m, book); why != "" {
-		return m, fmt.Errorf("%w: %s: %s", ErrManifest, path, why)
+	if why := d.wrong(b.manifest, id); why != "" {
+		return nil, errors.New(why)
 	}
-	return m, nil
+	for i, s := range b.Scenes {
+		b.at[[2]string{s.Chapter, s.Scene}] = i
+	}
+	return b, nil
 }

@@ -2,15 +2,13 @@ package bookdir_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
-	"sync"
+	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -57,18 +55,20 @@ func TestUnknownIsNotAbsent(t *testing.T) {
 	dir, ctx := t.TempDir(), context.Background()
 	books := bookdir.New(options(dir))
 	for text, why := range map[string]string{
-		"":                      "no such file",
-		`{"id":"b1","scenes":[`: "unexpected EOF",
-		`{"id":"b2"}`:           `its id is "b2"`,
-		`{"id":"b1","pages":1}`: "unknown field",
-		`{"id":"b1"} {}`:        "more after the book",
+		"":                                   "no such file",
+		" \n":                                "line 2: EOF",
+		`{"id":"b1","scenes":[`:              "line 1: unexpected EOF",
+		"{\"id\":\"b1\",\n\"scenes\":[\n,]}": "line 3: invalid character ','",
+		`{"id":"b2"}`:                        `its id is "b2"`,
+		`{"id":"b1","pages":1}`:              "unknown field",
+		`{"id":"b1"} {}`:                     "more after the book",
 		`{"id":"b1","scenes":[{"scene":"s","version":1}]}`:                                                                 "lacks chapter",
 		`{"id":"b1","scenes":[{"chapter":"c","scene":"s"}]}`:                                                               "no version",
 		`{"id":"b1","scenes":[{"chapter":"c","scene":"s","version":1},{"chapter":"c","scene":"s","version":1}]}`:           "b1/c/s stands twice",
 		`{"id":"b1","scenes":[{"chapter":"c","scene":"s","version":1,"layers":["text"]}]}`:                                 `no layer "text"`,
-		`{"id":"b1","scenes":[{"chapter":"c","scene":"s","version":1,"segments":-1}]}`:                                     "fewer than 0",
+		`{"id":"b1","scenes":[{"chapter":"c","scene":"s","version":1,"segments":-1}]}`:                                     "scene c/s: it has -1 segments, fewer than 0",
 		`{"id":"b1","scenes":[{"chapter":"c","scene":"s","version":1,"units":["u","u"]}]}`:                                 `unit "u" is empty or stands twice`,
-		`{"id":"b1","scenes":[{"chapter":"c","scene":"s","version":1,"segments":1000000000000}]}`:                          "is the most",
+		`{"id":"b1","scenes":[{"chapter":"c","scene":"s","version":1,"segments":1000000000000}]}`:                          "scene c/s: it has 1000000000000 segments; 100000 is the most",
 		`{"id":"b1","scenes":[{"chapter":"c","scene":"s","version":1,"segments":"2"}]}`:                                    "cannot unmarshal",
 		`{"id":"b1","scenes":[{"chapter":"c","scene":"s","version":1,"segments":[{"unit":"u"}]}]}`:                         `segment 1 reads unit "u", which the scene has not`,
 		`{"id":"b1","scenes":[{"chapter":"c","scene":"s","version":1,"segments":[{"version":2}]}]}`:                        "segment 1: a version of 0 to that of the scene",
@@ -117,34 +117,26 @@ func TestManifestOf(t *testing.T) {
 	}
 }
 
-// TestHanging: a manifest that cannot be read in time is unknown when the time of the call is
-// up; it holds nobody for longer, nor ever more goroutines.
-func TestHanging(t *testing.T) {
-	dir, id := t.TempDir(), ports.SceneID{Book: "b1", Chapter: "c", Scene: "s"}
-	pipe := filepath.Join(dir, "b1.json")
-	require.NoError(t, syscall.Mkfifo(pipe, 0o600)) // whoever opens it waits for a writer
-	books, before := bookdir.New(options(dir)), runtime.NumGoroutine()
-	var many sync.WaitGroup
-	for range 500 {
-		many.Go(func() {
-			ctx, cancel := context.WithTimeout(context.Background(), 20*time.Millisecond)
-			defer cancel()
-			if _, err := books.Scene(ctx, id); !errors.Is(err, context.DeadlineExceeded) {
-				t.Error(err)
-			}
-			if _, err := books.Scenes(ctx, "b1", ""); !errors.Is(err, context.DeadlineExceeded) {
-				t.Error(err)
-			}
-		})
+// TestNoBook: that there is no such book is told from a directory that is away, and only a
+// regular file is a manifest.
+func TestNoBook(t *testing.T) {
+	dir, ctx := filepath.Join(t.TempDir(), "books"), context.Background()
+	require.NoError(t, os.Mkdir(dir, 0o700))
+	books := bookdir.New(options(dir))
+	for _, book := range []string{"b1", strings.Repeat("b", 1024), strings.Repeat("ä", 100)} {
+		_, err := books.Scenes(ctx, book, "")
+		require.ErrorIs(t, err, fs.ErrNotExist)
 	}
-	many.Wait()
-	require.Less(t, runtime.NumGoroutine(), before+100)
-
-	writer, err := os.OpenFile(pipe, os.O_RDWR, 0)
-	require.NoError(t, err)
-	require.NoError(t, os.Remove(pipe))
-	write(t, dir, "b1", `{"id":"b1","scenes":[{"chapter":"c","scene":"s","version":1}]}`)
-	require.NoError(t, writer.Close())
-	_, err = books.Scene(context.Background(), id)
-	require.NoError(t, err)
+	require.NoError(t, books.Check(ctx))
+	require.NoError(t, syscall.Mkfifo(filepath.Join(dir, "pipe.json"), 0o600)) // whoever opens it waits for a writer
+	require.NoError(t, os.Mkdir(filepath.Join(dir, "dir.json"), 0o700))
+	for _, book := range []string{"pipe", "dir"} {
+		_, err := books.Scenes(ctx, book, "")
+		require.ErrorContains(t, err, "no regular file")
+	}
+	require.NoError(t, os.RemoveAll(dir))
+	require.Error(t, books.Check(ctx))
+	_, err := books.Scenes(ctx, "b1", "")
+	require.ErrorContains(t, err, "no book can be read")
+	require.NotErrorIs(t, err, fs.ErrNotExist)
 }

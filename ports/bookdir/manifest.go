@@ -3,7 +3,6 @@ package bookdir
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -25,6 +24,17 @@ type scene struct {
 	Segments segments `json:"segments"`
 	Units    []unit   `json:"units"`
 	Groups   []group  `json:"groups"`
+}
+
+var _ json.Unmarshaler = (*scene)(nil)
+
+// UnmarshalJSON implements json.Unmarshaler. Its errors name the scene.
+func (s *scene) UnmarshalJSON(text []byte) error {
+	type object scene
+	if err := exactly(text, (*object)(s)); err != nil {
+		return fmt.Errorf("scene %s/%s: %w", ports.Quote(s.Chapter), ports.Quote(s.Scene), err)
+	}
+	return nil
 }
 
 type group struct {
@@ -87,9 +97,9 @@ func (s *segments) UnmarshalJSON(text []byte) error {
 	}
 	switch {
 	case n < 0:
-		return errors.New("a scene has fewer than 0 segments")
+		return fmt.Errorf("it has %d segments, fewer than 0", n)
 	case n > segmentsMax:
-		return fmt.Errorf("a scene has %d segments; %d is the most", n, segmentsMax)
+		return fmt.Errorf("it has %d segments; %d is the most", n, segmentsMax)
 	}
 	*s = make(segments, n)
 	return nil
