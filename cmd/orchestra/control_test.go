@@ -216,7 +216,14 @@ func TestControl(t *testing.T) {
 		{"clear-deferrals", `{"book":""}`, 400, "book id"},
 		{"clear-deferrals", `{"book":"b1","stage":"image"}`, 400, "unknown field"},
 		{"reconcile", `{"forced":true}`, 400, "unknown field"},
-		{"reconcile", ``, 400, "EOF"},
+		{"reconcile", ``, 400, "the body is empty"},
+		{"cancel", " \n", 400, "the body is empty"},
+		{"request", `{"book":"b1"} trailing`, 400, "there is more after"},
+		{"request", `{"book":"b1"}{"book":"b1"}`, 400, "there is more after"},
+		{"request", "{\"book\":\"\xff\"}", 400, "not valid UTF-8"},
+		{"request", `{"book":"\ud800"}`, 400, "half of a surrogate pair"},
+		{"request", `{"book":"\\\ud800\ud800"}`, 400, "half of a surrogate pair"},
+		{"request", `{"book":"\ud83d\ude00 \\ud800 \ufffd"}`, 404, "unknown_book"},
 	} {
 		req, err := http.NewRequest(http.MethodPost, r.url+"/control/"+test.route, strings.NewReader(test.body))
 		require.NoError(t, err)

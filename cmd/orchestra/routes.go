@@ -103,29 +103,6 @@ func reply(w http.ResponseWriter, a answer) {
 	_ = json.NewEncoder(w).Encode(a.body) // who went away does not read it
 }
 
-// read decodes a body into v, or says what is wrong with it.
-func read(r *http.Request, v any) (bad answer, ok bool) {
-	return decoded(json.NewDecoder(r.Body).Decode(v))
-}
-
-// readExactly is read for who must know every field: of an order to delete a book, a field
-// that was misspelt may be all that spares the rest of it.
-func readExactly(r *http.Request, v any) (bad answer, ok bool) {
-	decoder := json.NewDecoder(r.Body)
-	decoder.DisallowUnknownFields()
-	return decoded(decoder.Decode(v))
-}
-
-func decoded(err error) (bad answer, ok bool) {
-	if tooLong := (*http.MaxBytesError)(nil); errors.As(err, &tooLong) {
-		return no(http.StatusRequestEntityTooLarge, "too_long", err), false
-	}
-	if err != nil {
-		return no(http.StatusBadRequest, "bad_request", err), false
-	}
-	return answer{}, true
-}
-
 // callback hands a result to the engine. What that leads to goes on after the answer, and
 // after who asked has gone.
 func (s *routes) callback(r *http.Request) answer {

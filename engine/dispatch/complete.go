@@ -78,6 +78,14 @@ func validResult(r ports.JobResult) error {
 			return err
 		}
 	}
+	for _, number := range [...]struct {
+		name      string
+		is, least int64
+	}{{"fence", r.Fence, 1}, {"version", r.Version, 0}} {
+		if number.is < number.least {
+			return fmt.Errorf("dispatch: %w result of job %q: its %s is %d, below %d", ports.ErrInvalid, r.JobID, number.name, number.is, number.least)
+		}
+	}
 	s, unit, generation, err := keys.ParseJob(r.JobID)
 	if err != nil {
 		return fmt.Errorf("dispatch: %w result, its job_id: %w", ports.ErrInvalid, err)
