@@ -133,21 +133,9 @@ func (e *Engine) Run(ctx context.Context) {
 	rt := e.deps.Runtime
 	delay := drawn(rt.Token(), e.cfg.Tick)
 	e.deps.Observer.Observe(ports.Started{Delay: delay})
-	rt.Go(ctx, "outbox", func(ctx context.Context) {
-		for rt.Sleep(ctx, e.cfg.Outbox) == nil {
-			if _, err := e.schedule.DrainOutbox(ctx); err != nil {
-				e.deps.Observer.Observe(ports.Trouble{Op: "drain outbox", Err: err})
-			}
-		}
-	})
+	e.repeat(ctx, "outbox", "drain outbox", e.schedule.DrainOutbox)
 	if e.deliver != nil {
-		rt.Go(ctx, "events", func(ctx context.Context) {
-			for rt.Sleep(ctx, e.cfg.Outbox) == nil {
-				if _, err := e.deliver.Deliver(ctx); err != nil {
-					e.deps.Observer.Observe(ports.Trouble{Op: "deliver", Err: err})
-				}
-			}
-		})
+		e.repeat(ctx, "events", "deliver", e.deliver.Deliver)
 	}
 	rt.Go(ctx, "reconcile", func(ctx context.Context) {
 		period := e.cfg.Reconcile + drawn(rt.Token(), 5*time.Second)
@@ -171,6 +159,23 @@ func beat(due, now time.Time, tick time.Duration) time.Time {
 		return due
 	}
 	return now.Add(tick - late%tick)
+}
+
+// repeat does something each Outbox period in a task of its own. What goes wrong, also a panic,
+// is reported, and ends one round.
+func (e *Engine) repeat(ctx context.Context, task, op string, do func(context.Context) (int, error)) {
+	rt := e.deps.Runtime
+	rt.Go(ctx, task, func(ctx context.Context) {
+		for rt.Sleep(ctx, e.cfg.Outbox) == nil {
+			err := rt.Isolate(func() error {
+				_, err := do(ctx)
+				return err
+			})
+			if err != nil {
+				e.deps.Observer.Observe(ports.Trouble{Op: op, Err: err})
+			}
+		}
+	})
 }
 
 // drawn maps a token to a duration below period.

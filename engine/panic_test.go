@@ -3,12 +3,14 @@ package engine_test
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"net/http"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	goredis "github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 
 	"github.com/animastor/orchestra/engine"
@@ -16,6 +18,7 @@ import (
 	"github.com/animastor/orchestra/engine/keys"
 	"github.com/animastor/orchestra/fakes"
 	"github.com/animastor/orchestra/fakes/artifacts"
+	"github.com/animastor/orchestra/fakes/consumer"
 	"github.com/animastor/orchestra/fakes/content"
 	"github.com/animastor/orchestra/fakes/hub"
 	"github.com/animastor/orchestra/fakes/media"
@@ -187,6 +190,43 @@ func TestThePanicOfAnAdoption(t *testing.T) {
 	require.Equal(t, 1, b.seen.panics())
 }
 
+// A panic of who drains the outbox, begins to tell the host or looks for what else is to be
+// told ends neither the process nor what it does again and again.
+func TestPanicsOfALoop(t *testing.T) {
+	due := func(next bool) func(args []any) bool {
+		return func(args []any) bool {
+			return len(args) > 4 && args[3] == keys.Undelivered() && fmt.Sprint(args[2]) == "1" && (fmt.Sprint(args[4]) == "1") == next
+		}
+	}
+	for name, test := range map[string]struct {
+		event func(ports.Event) bool
+		redis func(args []any) bool
+	}{
+		"the outbox":      {event: func(e ports.Event) bool { return e.Kind() == ports.Journaled{}.Kind() }},
+		"the events":      {redis: due(false)},
+		"another scene's": {redis: due(true)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b, panics := newBed(t, "a"), 0
+			odd := func(is bool) {
+				if is && panics < 2 {
+					panics++
+					panic("an odd value")
+				}
+			}
+			b.hears = func(e ports.Event) { odd(test.event != nil && test.event(e)) }
+			b.asks = func(args []any) { odd(test.redis != nil && test.redis(args)) }
+			host := consumer.New(b.w)
+			b.host = host
+			e, p := b.engine("e1", asset.ProfileOf(asset.Image), func(h ports.Hub) ports.Hub { return h })
+			b.run(t, e, p)
+			b.w.RunFor(10 * time.Minute)
+			require.Equal(t, 2, b.seen.panics())
+			require.Len(t, host.List(), 3, "ready, the scene, the book")
+		})
+	}
+}
+
 func (c collector) panics() (n int) {
 	for _, event := range c {
 		if trouble, ok := event.(ports.Trouble); ok && strings.HasPrefix(trouble.Err.Error(), "panic: ") {
@@ -205,6 +245,26 @@ type bed struct {
 	db    *redis.Server
 	seen  collector
 	hears func(ports.Event) // before what is seen
+	asks  func(args []any)  // before Redis is asked
+	host  ports.Consumer    // nil: there is none
+}
+
+var _ goredis.Hook = (*bed)(nil)
+
+// DialHook implements the Hook of go-redis.
+func (b *bed) DialHook(next goredis.DialHook) goredis.DialHook { return next }
+
+// ProcessPipelineHook implements the Hook of go-redis.
+func (b *bed) ProcessPipelineHook(next goredis.ProcessPipelineHook) goredis.ProcessPipelineHook {
+	return next
+}
+
+// ProcessHook implements the Hook of go-redis.
+func (b *bed) ProcessHook(next goredis.ProcessHook) goredis.ProcessHook {
+	return func(ctx context.Context, cmd goredis.Cmder) error {
+		b.asks(cmd.Args())
+		return next(ctx, cmd)
+	}
 }
 
 // Observe implements ports.Observer.
@@ -220,7 +280,7 @@ func newBed(t *testing.T, books ...string) *bed {
 		w.Close()
 	})
 	b := &bed{w: w, books: content.New(w), gpus: hub.New(w, w.Process("hub"), hub.Options{}), tree: artifacts.New(w, nil), db: redis.New(w, redis.Options{}),
-		hears: func(ports.Event) {}}
+		hears: func(ports.Event) {}, asks: func([]any) {}}
 	for _, id := range books {
 		b.books.Add(content.BookSpec{ID: id, Chapters: []string{"c1"}, Scenes: []string{"s1"}, Units: 1, Layers: []string{asset.Image}})
 	}
@@ -231,9 +291,10 @@ func newBed(t *testing.T, books ...string) *bed {
 // engine is a replica of which nothing runs yet. over is what it takes for the hub.
 func (b *bed) engine(name string, image asset.Profile, over func(ports.Hub) ports.Hub) (*engine.Engine, *sim.Process) {
 	p := b.w.Process(name)
-	rt := fakes.Runtime{Process: p}
+	rt, db := fakes.Runtime{Process: p}, b.db.Client(p)
+	db.AddHook(b)
 	return engine.New(engine.Config{Profiles: map[string]asset.Profile{asset.Image: image}}, engine.Deps{
-		Runtime: rt, Redis: b.db.Client(p), Content: b.books, Artifacts: b.tree, Media: media.New(b.w, b.tree), Observer: b,
+		Runtime: rt, Redis: db, Content: b.books, Artifacts: b.tree, Media: media.New(b.w, b.tree), Observer: b, Consumer: b.host,
 		Hub: over(httphub.New(rt, httphub.Options{BaseURL: "http://hub", Client: &http.Client{Transport: b.gpus.Transport(p)}})),
 	}), p
 }

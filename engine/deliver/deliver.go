@@ -59,15 +59,18 @@ func (d *Deliverer) Deliver(ctx context.Context) (int, error) {
 
 // next is another scene that waits, or none: who has told of one goes on at once, so that
 // many scenes do not hold up each other.
-func (d *Deliverer) next(ctx context.Context) ports.SceneID {
-	scenes, err := d.store.Due(ctx, 1, loan)
+func (d *Deliverer) next(ctx context.Context) (scene ports.SceneID) {
+	err := d.rt.Isolate(func() error {
+		scenes, err := d.store.Due(ctx, 1, loan)
+		if len(scenes) > 0 {
+			scene = scenes[0]
+		}
+		return err
+	})
 	if err != nil {
 		d.observer.Observe(ports.Trouble{Op: "deliver", Err: err})
 	}
-	if len(scenes) == 0 {
-		return ports.SceneID{}
-	}
-	return scenes[0]
+	return scene
 }
 
 // tell tells what waits in the queue of a scene, until one event is not taken: then the
