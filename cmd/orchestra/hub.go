@@ -188,7 +188,7 @@ func (c *hubCmd) build(w *sim.World, tree *artifactdir.Tree, result func(ports.J
 		}
 		log.Log(context.Background(), level, e.String(), "job", e.Job.JobID, "dispatch", e.Job.DispatchID, "reason", e.Reason)
 	})
-	y := &yard{world: w, tree: studio{tree}, hub: h, key: c.HubKey, now: process.Now, pools: map[string]*workers.Pool{}}
+	y := &yard{world: w, tree: studio{tree, log}, hub: h, key: c.HubKey, now: process.Now, pools: map[string]*workers.Pool{}}
 	for _, stage := range slices.Sorted(maps.Keys(c.Workers)) {
 		y.set(crew{Stage: stage, Count: c.Workers[stage], JobMinMs: c.JobMin.Milliseconds(), JobMaxMs: c.JobMax.Milliseconds()})
 	}
@@ -197,12 +197,23 @@ func (c *hubCmd) build(w *sim.World, tree *artifactdir.Tree, result func(ports.J
 
 // studio makes the files of the workers: pictures of one colour each, and for sound and
 // video, which take an encoder, a line that says what it stands for.
-type studio struct{ tree *artifactdir.Tree }
+type studio struct {
+	tree *artifactdir.Tree
+	log  *slog.Logger
+}
 
 var _ workers.Tree = studio{}
 
-// Put implements workers.Tree.
+// Put implements workers.Tree. What the hub is told is a word; the log has the error.
 func (s studio) Put(ctx context.Context, a ports.Artifact) error {
+	err := s.put(ctx, a)
+	if err != nil {
+		s.log.Warn("a worker cannot write", "path", a.Path, "error", err)
+	}
+	return err
+}
+
+func (s studio) put(ctx context.Context, a ports.Artifact) error {
 	var content bytes.Buffer
 	if strings.HasSuffix(a.Path, ".png") {
 		if err := png.Encode(&content, picture(a)); err != nil {

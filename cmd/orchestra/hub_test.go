@@ -5,6 +5,8 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -77,4 +79,17 @@ func TestLateRequest(t *testing.T) {
 	r, err := http.NewRequest(http.MethodGet, "/workers", http.NoBody)
 	require.NoError(t, err)
 	require.PanicsWithValue(t, http.ErrAbortHandler, func() { f.ServeHTTP(&kept{header: http.Header{}}, r) })
+}
+
+// TestStudioThatIsFull: the log says why a worker cannot write.
+func TestStudioThatIsFull(t *testing.T) {
+	dir, log := t.TempDir(), &said{}
+	tree, err := artifactdir.Open(dir)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "b1"), nil, 0o600)) // where a directory should be
+	s := studio{tree, newLogger(log, "text", "info", nil)}
+	require.Error(t, s.Put(context.Background(), ports.Artifact{Path: "b1/c1/s1/image/u1.png"}))
+	require.Contains(t, log.String(), `msg="a worker cannot write" path=b1/c1/s1/image/u1.png error=`)
+	require.Contains(t, log.String(), "not a directory")
+	require.NoError(t, s.Put(context.Background(), ports.Artifact{Path: "b2/c1/s1/image/u1.png"}))
 }
