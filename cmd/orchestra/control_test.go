@@ -254,9 +254,25 @@ func TestHangingTree(t *testing.T) {
 	require.NoError(t, syscall.Flock(int(marker.Fd()), syscall.LOCK_EX))
 	status, text := get(t, r.url+"/readyz")
 	require.Equal(t, 503, status)
-	require.JSONEq(t, `{"artifacts":"not ok","redis":"ok","hub":"ok"}`, text)
+	require.JSONEq(t, `{"artifacts":"not ok","books":"ok","redis":"ok","hub":"ok"}`, text)
 	require.NoError(t, marker.Close())
 	status, text = get(t, r.url+"/readyz")
 	require.Equal(t, 200, status, text)
+	r.ended(t)
+}
+
+// TestBooksGone: that the directory of books is gone proves of no book that there is none; a
+// name that no file can have does.
+func TestBooksGone(t *testing.T) {
+	r := startRig(t)
+	long := strings.Repeat("b", 256)
+	fails(t, "404 Not Found: unknown_book", "request", "b2")
+	fails(t, "404 Not Found: unknown_book", "request", long)
+	require.NoError(t, os.RemoveAll(r.books))
+	fails(t, "503 Service Unavailable: failed", "request", "b1")
+	fails(t, "503 Service Unavailable: failed", "request", "b2")
+	status, text := get(t, r.url+"/readyz")
+	require.Equal(t, 503, status)
+	require.JSONEq(t, `{"artifacts":"ok","books":"not ok","redis":"ok","hub":"ok"}`, text)
 	r.ended(t)
 }

@@ -301,7 +301,7 @@ func TestLife(t *testing.T) {
 
 	status, body := get(t, a.url+"/readyz")
 	require.Equal(t, 200, status, body)
-	require.JSONEq(t, `{"artifacts":"ok","redis":"ok","hub":"ok"}`, body)
+	require.JSONEq(t, `{"artifacts":"ok","books":"ok","redis":"ok","hub":"ok"}`, body)
 	time.Sleep(300 * time.Millisecond) // until the workers are known
 	status, out, errs := command("request", "b1", "--engine="+a.url)
 	require.Zero(t, status, errs)
@@ -432,7 +432,7 @@ func TestCallback(t *testing.T) {
 	require.Equal(t, 503, status)
 	status, text := get(t, d.url+"/readyz")
 	require.Equal(t, 503, status)
-	require.JSONEq(t, `{"artifacts":"ok","redis":"not ok","hub":"connection refused"}`, text)
+	require.JSONEq(t, `{"artifacts":"ok","books":"ok","redis":"not ok","hub":"connection refused"}`, text)
 	status, _ = get(t, d.url+"/healthz")
 	require.Equal(t, 200, status, "it is not the process that is ill")
 	d.ended(t)

@@ -182,6 +182,7 @@ func (r *replica) close() {
 func (r *replica) ready(ctx context.Context) map[string]error {
 	parts := map[string]func(context.Context) error{
 		"artifacts": r.tree.Check,
+		"books":     r.books.Check,
 		"redis":     func(ctx context.Context) error { return r.redis.Ping(ctx).Err() },
 	}
 	if r.pg != nil {
