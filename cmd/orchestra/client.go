@@ -52,7 +52,7 @@ func (c *remote) call(e *env, method, path string, body, into any) error {
 	req.Header.Set("X-Api-Key", c.HubKey)
 	resp, err := e.client.Do(req)
 	if err != nil {
-		return unanswered(e.ctx, err)
+		return unanswered(e.ctx, method, err)
 	}
 	defer func() { _ = resp.Body.Close() }() // it was only read
 	text, err := io.ReadAll(resp.Body)
@@ -68,8 +68,15 @@ func (c *remote) call(e *env, method, path string, body, into any) error {
 	return nil
 }
 
+// errInterrupted says that somebody did not want to wait any longer.
+var errInterrupted = errors.New("interrupted")
+
 // unanswered says why there is no answer. Only if nobody was reached, the setting may be wrong.
-func unanswered(ctx context.Context, err error) error {
+// Who interrupts a question loses nothing by it.
+func unanswered(ctx context.Context, method string, err error) error {
+	if ctx.Err() != nil && method == http.MethodGet {
+		return errInterrupted
+	}
 	if op := (*net.OpError)(nil); ctx.Err() == nil && errors.As(err, &op) && op.Op == "dial" {
 		return &settingError{"engine", "ORCHESTRA_ENGINE", "no replica answers", err}
 	}
@@ -121,8 +128,19 @@ func (c *remote) ask(e *env, op string, t target) error {
 	if err := c.call(e, http.MethodPost, "/control/"+op, t, &did); err != nil {
 		return err
 	}
-	fmt.Fprintf(e.stdout, "%s %s: %d stages, %d live dispatches ended\n", op, t.Book, did.Stages, len(did.Replaced))
+	fmt.Fprintf(e.stdout, "%s %s: %d stages, %d live dispatches ended%s\n", op, t.Book, did.Stages, len(did.Replaced), unasked(did.Stages == 0 && stops(op)))
 	return nil
+}
+
+// stops says whether an intent is about what was asked for before, and nothing else.
+func stops(op string) bool { return op == "cancel" || op == "delete" || op == "edit" }
+
+// unasked is said of an order that had nothing to do: perhaps the id is misspelt.
+func unasked(is bool) string {
+	if is {
+		return ": nothing of it was asked for"
+	}
+	return ""
 }
 
 type editCmd struct {
@@ -176,7 +194,13 @@ func (c *deferralsCmd) Run(e *env) error {
 	if err := c.call(e, http.MethodPost, "/control/clear-deferrals", c.target(), &did); err != nil {
 		return err
 	}
-	fmt.Fprintf(e.stdout, "clear deferrals %s: %d were open\n", c.Book, did.Cleared)
+	var list []stageStatus
+	if did.Cleared == 0 {
+		if err := c.status(e, c.Book, &list); err != nil {
+			return err
+		}
+	}
+	fmt.Fprintf(e.stdout, "clear deferrals %s: %d were open%s\n", c.Book, did.Cleared, unasked(did.Cleared == 0 && len(list) == 0))
 	return nil
 }
 
@@ -196,6 +220,11 @@ func (c *reconcileCmd) Run(e *env) error {
 	return nil
 }
 
+// status reads where the stages of a book are that were asked for.
+func (c *remote) status(e *env, book string, list *[]stageStatus) error {
+	return c.call(e, http.MethodGet, "/control/status?book="+url.QueryEscape(book), nil, list)
+}
+
 type statusCmd struct {
 	remote
 	Book string        `arg:"" help:"Id of the book."`
@@ -205,12 +234,20 @@ type statusCmd struct {
 // errUnfinished says that not all is as it was waited for.
 var errUnfinished = errors.New("not every stage that was asked for is ready")
 
+// Validate implements what kong asks for.
+func (c *statusCmd) Validate() error {
+	if c.Wait < 0 {
+		return fmt.Errorf("--wait=%s: it is at least 0s; 0s asks once", c.Wait)
+	}
+	return nil
+}
+
 // Run implements the command.
 func (c *statusCmd) Run(e *env) error {
 	until := time.Now().Add(c.Wait)
 	for {
 		var list []stageStatus
-		if err := c.call(e, http.MethodGet, "/control/status?book="+url.QueryEscape(c.Book), nil, &list); err != nil {
+		if err := c.status(e, c.Book, &list); err != nil {
 			return err
 		}
 		if len(list) == 0 { // a name that is misspelt would be waited for in vain
@@ -226,7 +263,7 @@ func (c *statusCmd) Run(e *env) error {
 		}
 		select {
 		case <-e.ctx.Done():
-			return e.ctx.Err()
+			return errInterrupted
 		case <-time.After(200 * time.Millisecond):
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -71,4 +72,35 @@ func TestNoAnswer(t *testing.T) {
 	status, _, said := command("delete", "b1")
 	require.Equal(t, exitFailure, status)
 	require.Contains(t, said, "it may have been done")
+}
+
+// TestInterrupted: who does not want to wait any longer, in a question or between two, is told
+// of no error.
+func TestInterrupted(t *testing.T) {
+	for name, after := range map[string]time.Duration{"in a question": 0, "between two": 50 * time.Millisecond} {
+		t.Run(name, func(t *testing.T) {
+			ctx, interrupt := context.WithCancel(context.Background())
+			defer interrupt()
+			replicaOf(t, func(w http.ResponseWriter, r *http.Request) {
+				time.AfterFunc(after, interrupt)
+				if after == 0 {
+					<-r.Context().Done()
+				}
+				_, _ = io.WriteString(w, `[{"chapter":"c1","scene":"s1","stage":"image","state":"pending"}]`)
+			})
+			var out, errs bytes.Buffer
+			require.Equal(t, exitInterrupted, run(ctx, []string{"status", "b1", "--wait=1m"}, &out, &errs))
+			require.Equal(t, "orchestra: interrupted\n", errs.String())
+		})
+	}
+}
+
+// TestArguments: what is refused before anybody is asked.
+func TestArguments(t *testing.T) {
+	replicaOf(t, func(http.ResponseWriter, *http.Request) { t.Error("it was asked") })
+	for arg, says := range map[string]string{"\xff\xfe": `argument 2, "\xff\xfe", is not valid UTF-8`, "--wait=-5s": "--wait=-5s: it is at least 0s"} {
+		status, _, errs := command("status", arg, "b1")
+		require.Equal(t, exitUsage, status)
+		require.Contains(t, errs, says)
+	}
 }

@@ -106,6 +106,23 @@ func TestEdit(t *testing.T) {
 	r.ended(t)
 }
 
+// TestNothingToStop: who stops, edits or clears what nobody asked for is told so.
+func TestNothingToStop(t *testing.T) {
+	r := startRig(t)
+	for range 2 {
+		for _, op := range []string{"cancel", "delete", "edit"} {
+			says(t, op+" b1: 0 stages, 0 live dispatches ended: nothing of it was asked for", op, "b1")
+		}
+		says(t, "clear deferrals b1: 0 were open: nothing of it was asked for", "clear", "deferrals", "b1")
+		says(t, "request b1: 1 stages, 0 live dispatches ended\n", "request", "b1", "--stage=audio")
+		says(t, " ready", "status", "b1", "--wait=10s")
+		says(t, "clear deferrals b1: 0 were open\n", "clear", "deferrals", "b1")
+		says(t, "cancel b1: 1 stages, 0 live dispatches ended\n", "cancel", "b1")
+		says(t, "delete b1: 1 stages, 0 live dispatches ended\n", "delete", "b1")
+	}
+	r.ended(t)
+}
+
 // TestNothingAskedFor: a book that nobody has asked for has no status, whether there is such
 // a book or not; nor has one that was deleted. Nobody waits for it.
 func TestNothingAskedFor(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"unicode/utf8"
 
 	"github.com/alecthomas/kong"
 )
@@ -21,6 +22,8 @@ const (
 	exitOK      = 0
 	exitFailure = 1 // it ran, and what was asked for did not come about
 	exitUsage   = 2 // usage, or a setting that cannot work
+
+	exitInterrupted = 130 // by SIGINT, as a shell says it; also by SIGTERM
 )
 
 func main() {
@@ -65,6 +68,12 @@ ORCHESTRA_BOOKS (see docs/running.md).`
 
 // run is the whole program: it returns the exit status.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	for i, arg := range args {
+		if !utf8.ValidString(arg) { // JSON would make another id of it
+			fmt.Fprintf(stderr, "orchestra: argument %d, %q, is not valid UTF-8\n", i+1, arg)
+			return exitUsage
+		}
+	}
 	helped := false
 	var c cli
 	parser := kong.Must(&c,
@@ -92,6 +101,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	case errors.As(err, &setting):
 		fmt.Fprintln(stderr, "orchestra: "+err.Error())
 		return exitUsage
+	case errors.Is(err, errInterrupted):
+		fmt.Fprintln(stderr, "orchestra: interrupted")
+		return exitInterrupted
 	}
 	fmt.Fprintln(stderr, "orchestra: "+err.Error())
 	return exitFailure
