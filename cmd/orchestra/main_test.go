@@ -187,12 +187,16 @@ func TestWrongSettings(t *testing.T) {
 		{"PG_DSN", "postgres://u:hunter2@host:port/db", "is no DSN"},
 		{"PG_DSN", "host=127.0.0.1 port=1 user=u password=hunter2", "no PostgreSQL answers"},
 		{"SLOTS", "image=0", "N at least 1"},
+		{"SLOTS", "image=99999999999999", "at most 100000"},
 		{"SLOTS", "text=1", "STAGE=N"},
 		{"LAYERS", "text", `no stage "text"`},
 		{"LAYERS", "", "is empty"},
 		{"MERGE_COMMAND", file + "/missing", "cannot be run"},
 		{"MERGE_COMMAND", file, "cannot be run"},
-		{"TICK", "1ns", "too short"},
+		{"TICK", "1ns", "too short; it is at least 10ms"},
+		{"TICK", "1000000h", "too long; it is at most 24h0m0s"},
+		{"WINDOW", "99999999999999", "at most 100000"},
+		{"JOB_TIMEOUT", "audio=1000000h", "at most 168h0m0s"},
 		{"RETRY_BUDGET", "0", "at least 1"},
 		{"WINDOW", "-1", "at least 0"},
 		{"BREAKER_TRIP", "0", "at least 1"},
@@ -391,21 +395,17 @@ func TestCallback(t *testing.T) {
 		{"no dispatch", secret, strings.Replace(good, `"dispatch-1"`, `""`, 1), 400},
 		{"no job", secret, strings.Replace(good, `"job_id":"`, `"job_id":"x`, 1), 400},
 		{"a NUL", secret, strings.Replace(good, `"book_id":"b1"`, `"book_id":"b\u0000"`, 1), 400},
-		{"a long id", secret, strings.Replace(good, `"dispatch-1"`, `"`+strings.Repeat("d", 1025)+`"`, 1), 400},
-		{"more than 1 MiB", secret, `{"message":"` + strings.Repeat("x", requestBytesMax) + `"}`, 413},
-	} {
-		status, text := ask("/callback", test.key, test.body)
 		{"a fence below 1", secret, strings.Replace(good, `"fence":1`, `"fence":-1`, 1), 400},
 		{"a version below 0", secret, strings.Replace(good, `"version":1`, `"version":-1`, 1), 400},
 		{"no UTF-8", secret, strings.Replace(good, `"worker":"w1"`, "\"worker\":\"\xff\"", 1), 400},
 		{"more than a result", secret, good + "x", 400},
+		{"a long id", secret, strings.Replace(good, `"dispatch-1"`, `"`+strings.Repeat("d", 1025)+`"`, 1), 400},
+		{"more than 1 MiB", secret, `{"message":"` + strings.Repeat("x", requestBytesMax) + `"}`, 413},
+	} {
+		status, text := ask("/callback", test.key, test.body)
 		require.Equal(t, test.status, status, "%s: %s", test.name, text)
 	}
 	require.Empty(t, db.Keys(), "what was not begun leaves nothing")
-	db.Close()
-	status, _ := ask("/callback", secret, good)
-	require.Equal(t, 503, status, "Redis is gone: ask again")
-	require.Empty(t, c.Problems())
 	client.Transport = http.DefaultTransport // the engine is more liberal than the contract lets a hub be
 	for name, body := range map[string]string{
 		"no artifact":      strings.Replace(good, `,"artifact":"b1/c1/s1/image/u1.png"`, "", 1),
@@ -417,6 +417,10 @@ func TestCallback(t *testing.T) {
 		require.Equal(t, 204, status, "%s: %s", name, text)
 	}
 	client.Transport = c.Transport(http.DefaultTransport)
+	db.Close()
+	status, _ := ask("/callback", secret, good)
+	require.Equal(t, 503, status, "Redis is gone: ask again")
+	require.Empty(t, c.Problems())
 	for _, answer := range []string{"callback 204", "callback 400", "callback 401", "callback 413", "callback 503"} {
 		require.Contains(t, c.Seen(), answer)
 	}

@@ -110,6 +110,14 @@ func (s *settings) check() error {
 	return errors.Join(append(errs, s.checkLimits()...)...)
 }
 
+// What no setting is above or below unless by a slip of the pen.
+const (
+	countMax  = 100_000
+	periodMin = 10 * time.Millisecond
+	periodMax = 24 * time.Hour
+	jobMax    = 7 * 24 * time.Hour
+)
+
 // checkLimits finds every limit that none can be.
 func (s *settings) checkLimits() (errs []error) {
 	wrong := func(flag, problem string, args ...any) {
@@ -124,23 +132,26 @@ func (s *settings) checkLimits() (errs []error) {
 		}
 	}
 	for stage, n := range s.Slots {
-		if !asset.ValidStage(stage) || n < 1 {
-			wrong("slots", "%s=%d; write STAGE=N for stages of %v, N at least 1", stage, n, asset.Stages())
+		if !asset.ValidStage(stage) || n < 1 || n > countMax {
+			wrong("slots", "%s=%d; write STAGE=N for stages of %v, N at least 1 and at most %d", stage, n, asset.Stages(), countMax)
 		}
 	}
 	for stage, d := range s.JobTimeout {
-		if !asset.ValidStage(stage) || d < time.Second {
-			wrong("job-timeout", "%s=%s; write STAGE=D for stages of %v, D at least 1s", stage, d, asset.Stages())
+		if !asset.ValidStage(stage) || d < time.Second || d > jobMax {
+			wrong("job-timeout", "%s=%s; write STAGE=D for stages of %v, D at least 1s and at most %s", stage, d, asset.Stages(), jobMax)
 		}
 	}
 	for flag, d := range map[string]time.Duration{"tick": s.Tick, "reconcile": s.Reconcile, "hub-timeout": s.HubTimeout, "breaker-cooldown": s.BreakerCooldown} {
-		if d < 10*time.Millisecond {
-			wrong(flag, "%s is too short", d)
+		switch {
+		case d < periodMin:
+			wrong(flag, "%s is too short; it is at least %s", d, periodMin)
+		case d > periodMax:
+			wrong(flag, "%s is too long; it is at most %s", d, periodMax)
 		}
 	}
 	for flag, n := range map[string]struct{ is, least int }{"retry-budget": {s.RetryBudget, 1}, "breaker-trip": {s.BreakerTrip, 1}, "window": {s.Window, 0}} {
-		if n.is < n.least {
-			wrong(flag, "%d; it is at least %d", n.is, n.least)
+		if n.is < n.least || n.is > countMax {
+			wrong(flag, "%d; it is at least %d and at most %d", n.is, n.least, countMax)
 		}
 	}
 	return errs
