@@ -98,7 +98,7 @@ func TestResultOfAnother(t *testing.T) {
 		Content: content.New(w), Artifacts: artifacts.New(w, nil), Media: media.New(w, artifacts.New(w, nil)), Observer: observer{},
 	})
 	good := ports.JobResult{JobID: keys.Job(ports.SceneID{Book: "b", Chapter: "c", Scene: "s"}.Of("image"), "u1", 1), DispatchID: "d1",
-		BookID: "b", ChapterID: "c", SceneID: "s", Stage: "image", UnitID: "u1", Generation: 1, OK: true}
+		BookID: "b", ChapterID: "c", SceneID: "s", Stage: "image", UnitID: "u1", Generation: 1, Fence: 1, OK: true}
 	p.Go(p.Context(), "ask", func(ctx context.Context) {
 		for field, change := range map[string]func(*ports.JobResult){
 			"job_id":     func(r *ports.JobResult) { r.JobID = "image:b:c" },

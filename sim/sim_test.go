@@ -149,9 +149,10 @@ func TestADeadlineOfTheWallClockFails(t *testing.T) {
 	deadline := func(ctx context.Context, p *sim.Process) (context.Context, func()) {
 		return context.WithDeadline(ctx, p.Now().Add(time.Minute))
 	}
+	type key struct{}
 	kernel := func(ctx context.Context, p *sim.Process) (context.Context, func()) {
 		ctx, cancel := p.WithTimeout(ctx, time.Minute)
-		ctx, cancelToo := context.WithCancel(context.WithValue(ctx, struct{}{}, "value")) // as a library may
+		ctx, cancelToo := context.WithCancel(context.WithValue(ctx, key{}, "value")) // as a library may
 		return ctx, func() { cancelToo(); cancel() }
 	}
 	for _, c := range []struct {

@@ -98,7 +98,7 @@ func TestLists(t *testing.T) {
 // long is a whole answer of more than so many bytes: the ids of jobs may be long, and there may
 // be many.
 func long(bytes int) string {
-	return `{"jobs":[{"dispatch_id":"d1","payload":"` + strings.Repeat("x", bytes) + `"}],"workers":[]}`
+	return `{"jobs":[{"job_id":"j1","dispatch_id":"d1","payload":"` + strings.Repeat("x", bytes) + `"}],"workers":[]}`
 }
 
 // TestConnections: only a refused one proves that nothing was done.
