@@ -1,9 +1,7 @@
 package scenarios
 
 import (
-	"fmt"
 	"strconv"
-	"strings"
 
 	"github.com/animastor/orchestra/scenarios/syntax"
 )
@@ -16,7 +14,7 @@ func (r *run) record() []byte {
 		if s := line.Stmt; s != nil {
 			switch s.Verb.Raw {
 			case "fault":
-				f.Lines = append(f.Lines, syntax.Line{Comment: "# " + strings.TrimSpace(spell(s))})
+				f.Lines = append(f.Lines, syntax.Line{Comment: "# " + s.String()})
 				continue
 			case "scenario":
 				line.Stmt = withSeed(s, r.res.Seed)
@@ -72,16 +70,4 @@ func withSeed(s *syntax.Statement, seed uint64) *syntax.Statement {
 	}
 	c.Args = append(c.Args, key("seed", strconv.FormatUint(seed, 10)))
 	return &c
-}
-
-// spell is a statement as written.
-func spell(s *syntax.Statement) string {
-	text := s.Verb.Raw
-	for _, a := range s.Args {
-		text += " " + a.String()
-	}
-	if s.At.Raw != "" {
-		text = fmt.Sprintf("at %s %s", s.At.Raw, text)
-	}
-	return text
 }

@@ -68,12 +68,12 @@ type run struct {
 	w     *wire.World
 	props *properties.Set
 
-	begun      bool // the clock has started
-	strict     bool // replay strict: every recorded fault must hit
-	faults     map[string]*lang.Step
-	rules      int
-	violations int // taken over so far
-	crashes    int // failures of the world, likewise
+	begun      bool                  // the clock has started
+	strict     bool                  // replay strict: every recorded fault must hit
+	faults     map[string]*lang.Step // by the ID of their rules
+	rules      map[*lang.Step]int    // how many each has made
+	violations int                   // taken over so far
+	crashes    int                   // failures of the world, likewise
 }
 
 // fail notes a failure at this instant.
@@ -101,7 +101,7 @@ func (r *run) step(s *lang.Step) bool {
 		}
 		r.every(s, start)
 	case s.At != nil:
-		r.w.Sim.At(*s.At, lineName(s), func() { r.do(s) })
+		r.w.Sim.At(*s.At, s.Name, func() { r.do(s) })
 	default:
 		r.do(s)
 	}
@@ -114,14 +114,11 @@ func (r *run) every(s *lang.Step, at time.Duration) {
 	if s.Until > 0 && at > s.Until {
 		return
 	}
-	r.w.Sim.At(at, lineName(s), func() {
+	r.w.Sim.At(at, s.Name, func() {
 		r.do(s)
 		r.every(s, at+s.Every)
 	})
 }
-
-// lineName names a statement where ties are drawn and rules are reported.
-func lineName(s *lang.Step) string { return fmt.Sprintf("line %d", s.Stmt.Line) }
 
 // begin starts the clock: all that stands above was set-up.
 func (r *run) begin() {
@@ -209,10 +206,10 @@ func (r *run) finish() {
 	}
 	r.props.End()
 	r.takeOver(syntax.Pos{})
-	for _, rule := range r.w.Sim.Unfired() {
-		r.res.Unfired = append(r.res.Unfired, rule.Name())
+	for _, s := range r.unfired() {
+		r.res.Unfired = append(r.res.Unfired, faultName(s))
 		if r.strict {
-			r.fail(Failure{Pos: r.faults[rule.ID].Stmt.Pos, What: "replay strict: this call did not come", Saw: "the run has taken another way; the first recorded fault that misses is the one to look at"})
+			r.fail(Failure{Pos: s.Stmt.Pos, What: "replay strict: this call did not come", Saw: "the run has taken another way; the first recorded fault that misses is the one to look at"})
 			r.strict = false
 		}
 	}
@@ -225,6 +222,30 @@ func (r *run) finish() {
 	if r.opts.Record {
 		r.res.Record = r.record()
 	}
+}
+
+// unfired are the faults none of whose rules hit anything.
+func (r *run) unfired() (list []*lang.Step) {
+	said := map[*lang.Step]bool{}
+	for _, fx := range r.w.Sim.Fired() {
+		said[r.faults[fx.Rule]] = true
+	}
+	for _, rule := range r.w.Sim.Unfired() {
+		if s := r.faults[rule.ID]; !said[s] {
+			said[s] = true
+			list = append(list, s)
+		}
+	}
+	return list
+}
+
+// faultName is a fault in a report: its line and its effect.
+func faultName(s *lang.Step) string {
+	name := fmt.Sprintf("line %d: %s", s.Stmt.Line, s.Effect.Name)
+	if s.Args.Has("rate") {
+		name += fmt.Sprintf(" rate=%.4g%%", 100*s.Args.Percent("rate"))
+	}
+	return name
 }
 
 func (r *run) lastEvent() string {

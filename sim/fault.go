@@ -2,14 +2,13 @@ package sim
 
 import (
 	"slices"
-	"strconv"
 	"time"
 )
 
 // Rule is one rule of the fault plan. Rules are asked in the order in which they
 // were injected; the first that fires decides.
 type Rule struct {
-	ID string // names the rule in draws and reports, e.g. "line 12"
+	ID string // names the rule in its draws and in Fired
 
 	Match  func(CallName) bool // which calls it is about
 	Effect string              // crash, down, hang, late, lost, pause, refuse, slow, or one of Call.Effects
@@ -153,12 +152,4 @@ func sortedKeys[V any](m map[string]V) []string {
 	}
 	slices.Sort(keys)
 	return keys
-}
-
-// Name is the rule in a report: its ID and its effect.
-func (r Rule) Name() string {
-	if r.Rate > 0 {
-		return r.ID + ": " + r.Effect + " rate=" + strconv.FormatFloat(100*r.Rate, 'g', 4, 64) + "%"
-	}
-	return r.ID + ": " + r.Effect
 }

@@ -23,6 +23,7 @@ type Program struct {
 type Step struct {
 	Stmt         *syntax.Statement
 	Verb         *Verb
+	Name         string         // its text, and which of its like it is: no comment and no other statement changes it
 	At           *time.Duration // virtual time; nil: at its place in the file
 	Every, Until time.Duration  // 0: not given
 	Args         Args
@@ -35,7 +36,7 @@ type Step struct {
 // Vet types a scenario. The error is a syntax.ErrorList with everything that is
 // wrong; the program is nil then.
 func Vet(f *syntax.File) (*Program, error) {
-	v := &vetter{file: f, prog: &Program{File: f}, scope: scope{engines: 1}, clock: clock{known: true}, seen: map[string]syntax.Pos{}}
+	v := &vetter{file: f, prog: &Program{File: f}, scope: scope{engines: 1}, clock: clock{known: true}, seen: map[string]syntax.Pos{}, like: map[string]int{}}
 	statements := f.Statements()
 	switch {
 	case len(statements) == 0:
@@ -62,6 +63,7 @@ type vetter struct {
 	prog *Program
 	errs syntax.ErrorList
 	seen map[string]syntax.Pos // verbs so far
+	like map[string]int        // statements so far, by their text
 }
 
 func (v *vetter) add(err *syntax.Error) {
@@ -85,7 +87,7 @@ func (v *vetter) statement(stmt *syntax.Statement) {
 		return
 	}
 	v.place(verb, stmt)
-	s := &Step{Stmt: stmt, Verb: verb, words: map[string]syntax.Word{}}
+	s := &Step{Stmt: stmt, Verb: verb, Name: v.name(stmt), words: map[string]syntax.Word{}}
 	s.Args = Args{verb: verb, values: map[string]any{}}
 	before := len(v.errs)
 	v.times(s)
@@ -99,6 +101,16 @@ func (v *vetter) statement(stmt *syntax.Statement) {
 	if verb.Name != "scenario" {
 		v.prog.Steps = append(v.prog.Steps, *s)
 	}
+}
+
+// name makes the name of a step. Blanks between words are layout.
+func (v *vetter) name(stmt *syntax.Statement) string {
+	text := strings.Join(strings.Fields(stmt.String()), " ")
+	v.like[text]++
+	if n := v.like[text]; n > 1 {
+		return fmt.Sprintf("%s (%d)", text, n)
+	}
+	return text
 }
 
 // place checks where a statement stands.
