@@ -20,6 +20,7 @@ var templates = template.Must(template.New("manual").Funcs(template.FuncMap{
 	"cell":   func(s string) string { return strings.ReplaceAll(s, "|", `\|`) },
 	"indent": func(s string) string { return "  " + strings.ReplaceAll(s, "\n", "\n  ") },
 	"list":   func(s []string) string { return strings.Join(s, ", ") },
+	"pad":    func(width int, s string) string { return fmt.Sprintf("%-*s ", width-1, s) },
 	"plain":  func(s string) string { return strings.ReplaceAll(s, "`", "") },
 }).Parse(manualText + helpText))
 

@@ -23,8 +23,16 @@ func TestHelp(t *testing.T) {
 		require.NoError(t, err)
 		require.Contains(t, text, "usage: "+v.Name)
 		require.NotContains(t, text, "\n\n\n", v.Name)
+		for _, p := range v.Args() {
+			require.Contains(t, text, "\n  "+p.Name+" ")
+		}
 	}
-	text, err := lang.Help("settle")
+	text, err := lang.Help("fault")
+	require.NoError(t, err)
+	for _, e := range lang.Effects() {
+		require.Contains(t, text, " "+e.Name+" ")
+	}
+	text, err = lang.Help("settle")
 	require.NoError(t, err)
 	require.Equal(t, strings.TrimPrefix(`
 usage: settle within=DURATION

@@ -222,10 +222,10 @@ func shorten(s string) string {
 // names is a count of ids `<prefix>1`, `<prefix>2`, … or a list of ids; Args.Names
 // returns them.
 func names(prefix string, least, most int64) Type {
-	doc := fmt.Sprintf("a count of ids (`2`: `%s1`, `%s2`) or a list of them: `x,\"b:c1\"`", prefix, prefix)
+	doc := fmt.Sprintf("a count of ids (`2`: `%s1`, `%s2`) or a list of them: `x,\"b:c1\"`; what looks like a number and is no count is quoted", prefix, prefix)
 	return Type{"NAMES", doc, func(sc *scope, w syntax.Word) (any, *syntax.Error) {
 		if strings.Trim(w.Raw, "0123456789") != "" {
-			return parseList(sc, w, parseID)
+			return parseList(sc, w, parseName)
 		}
 		n, err := counts(least, most).parse(sc, w)
 		if err != nil {
@@ -237,6 +237,17 @@ func names(prefix string, least, most int64) Type {
 		}
 		return list, nil
 	}}
+}
+
+// numberLike is what somebody writes who means a count, or a range of them.
+var numberLike = regexp.MustCompile(`^[-+.]?[0-9]([0-9_.+-]|[eE][0-9])*$`)
+
+// parseName reads an id where a count may stand: a whole number is one in a list only.
+func parseName(sc *scope, w syntax.Word) (any, *syntax.Error) {
+	if numberLike.MatchString(w.Raw) && strings.Trim(w.Raw, "0123456789") != "" {
+		return nil, fail(w, "write 3 for a count, or "+strconv.Quote(w.Raw)+" for an id", "bad count %s", w.Raw)
+	}
+	return parseID(sc, w)
 }
 
 // parseList reads `a,b` of which each element is a string and none comes twice.

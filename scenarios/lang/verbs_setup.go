@@ -51,7 +51,6 @@ var setupVerbs = []*Verb{
 			opt("image", counts(0, 1000), "workers of this type"),
 			opt("video", counts(0, 1000), "workers of this type"),
 			def("job", typeDurationRange, "20s..60s", "how long a job of the types named takes"),
-			opt("later", names("s", 1, 20_000), "scenes of each chapter that are not there until an `insert`"),
 			opt("workspace", typeWorkspace, "whose private workers they are; without it they serve every book"),
 			opt("shared", typeDuration, "for how long from now on everybody may use private ones"),
 		},

@@ -100,6 +100,12 @@ func TestBooks(t *testing.T) {
 	}, p.Books)
 }
 
+func TestNames(t *testing.T) {
+	for text, want := range map[string][]string{`2`: {"s1", "s2"}, `1,2`: {"1", "2"}, `"-3"`: {"-3"}, `"1..3",x`: {"1..3", "x"}, `2a,3-b,e3`: {"2a", "3-b", "e3"}} {
+		require.Equal(t, want, step(t, "book b2 scenes="+text).Args.Names("scenes"), text)
+	}
+}
+
 func TestArgs(t *testing.T) {
 	a := step(t, "workers job=20s..60s image=2").Args
 	require.Equal(t, int64(2), a.Count("image"))
