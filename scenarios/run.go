@@ -143,28 +143,35 @@ func (r *run) until(end time.Duration, stop func() bool) {
 }
 
 // settle heals all faults without an end of their own, and runs on until every wanted stage is
-// done, and still is after a rest: a pass may have found an edit that nobody told the engine of.
+// done and nothing has come up while the world rested: a pass may find only then that a text is
+// another, and the host has still to be told of what that made.
 func (r *run) settle(s *lang.Step) {
 	end := r.w.Sim.Elapsed() + s.Args.Duration("within")
 	r.w.Heal(end)
-	for rested := false; !rested; rested = r.settled() {
-		moves, done := -1, false
-		r.until(end, func() bool {
-			if now := r.w.Recorder.Moves(); now != moves {
-				moves, done = now, r.settled()
-			}
-			return done && !r.w.Recorder.Asking()
-		})
-		if !r.settled() {
+	for ends := -1; ends != r.w.Recorder.Ends() || !r.settled(); {
+		if !r.done(end) {
 			r.props.Late(s.Args.Duration("within"))
 			r.takeOver(s.Stmt.Pos)
 			return
 		}
+		ends = r.w.Recorder.Ends()
 		r.until(r.w.Sim.Elapsed()+atRest, nil)
 		r.res.Rested += atRest
 	}
 	r.props.Rest()
 	r.takeOver(s.Stmt.Pos)
+}
+
+// done runs on until nothing is left to do, or until the end.
+func (r *run) done(end time.Duration) bool {
+	moves, done := -1, false
+	r.until(end, func() bool {
+		if now := r.w.Recorder.Moves(); now != moves {
+			moves, done = now, r.settled()
+		}
+		return done && !r.w.Recorder.Asking()
+	})
+	return r.settled()
 }
 
 // settled says whether nothing is left to do.

@@ -15,6 +15,7 @@ type Recorder struct {
 	order  []ports.StageID
 	asking int // intents of the client that are not through yet
 	moves  int // events after which a stage may be in another state
+	ends   int // of dispatches
 
 	failedOver bool // Redis has lost writes at some time
 }
@@ -50,6 +51,9 @@ func (r *Recorder) stopped(t engine.Target) {
 // equal counts nothing has become done.
 func (r *Recorder) Moves() int { return r.moves }
 
+// Ends counts the dispatches that have ended.
+func (r *Recorder) Ends() int { return r.ends }
+
 // Asking says whether an intent of the client is under way.
 func (r *Recorder) Asking() bool { return r.asking > 0 }
 
@@ -81,6 +85,7 @@ func (r *Recorder) event(e *sim.Event) {
 		}
 	case ports.Finish:
 		r.moves++
+		r.ends++
 	case ports.Tick:
 		r.moves++ // a process that died before it could tell of a finish; a scope that ended
 	}
