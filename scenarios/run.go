@@ -71,7 +71,7 @@ type run struct {
 	begun      bool                  // the clock has started
 	strict     bool                  // replay strict: every recorded fault must hit
 	faults     map[string]*lang.Step // by the ID of their rules
-	rules      map[*lang.Step]int    // how many each has made
+	firings    map[*lang.Step]int    // of each `every`, with the next
 	violations int                   // taken over so far
 	crashes    int                   // failures of the world, likewise
 }
@@ -112,6 +112,10 @@ func (r *run) step(s *lang.Step) bool {
 // every does an action again and again.
 func (r *run) every(s *lang.Step, at time.Duration) {
 	if s.Until > 0 && at > s.Until {
+		return
+	}
+	if r.firings[s]++; r.firings[s] > lang.FiringsMax { // vet knows only how long it is until a settle
+		r.fail(Failure{Pos: s.Stmt.Pos, What: fmt.Sprintf("every %s comes more than %d times", s.Every, lang.FiringsMax), Saw: "no end of it; give it one with until, or let it come less often"})
 		return
 	}
 	r.w.Sim.At(at, s.Name, func() {

@@ -9,6 +9,15 @@ import (
 	"github.com/animastor/orchestra/scenarios"
 )
 
+// TestEveryEnds: how long a settle takes, nobody knows before; what comes again and again until then
+// ends with a failure, and not with the memory.
+func TestEveryEnds(t *testing.T) {
+	const text = "scenario x\nbook b1\nrequest b1\nevery 1ms heal hub\nsettle within=20m\n"
+	failures := scenarios.RunProgram(vetted(t, "x.sim", text), 1, scenarios.RunOptions{Keep: 400}).Failures
+	require.NotEmpty(t, failures)
+	require.Equal(t, "4:1: every 1ms comes more than 1000000 times: saw no end of it; give it one with until, or let it come less often", failures[0].String())
+}
+
 // TestSettleWaitsForWhatAPassFinds: all is ready, and while the world rests a pass sees that the
 // text has a segment more. World 105 was the first to end in the middle of that job; one that is
 // short ends in time, and the host has not been told of it.

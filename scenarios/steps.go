@@ -35,7 +35,7 @@ func (r *run) build(seed uint64) {
 			o.Undo = lang.FailoverMax
 		}
 	}
-	r.faults, r.rules = map[string]*lang.Step{}, map[*lang.Step]int{}
+	r.faults, r.firings = map[string]*lang.Step{}, map[*lang.Step]int{}
 	r.w = wire.New(o)
 	r.props = properties.New(r.w.View())
 	r.w.Sim.Trace().Watch(r.props.Event)
@@ -255,10 +255,9 @@ func (r *run) intent(s *lang.Step) {
 // fault adds a rule to the fault plan.
 func (r *run) fault(s *lang.Step) {
 	a := s.Args
-	r.rules[s]++
 	id := s.Name
-	if n := r.rules[s]; n > 1 {
-		id = fmt.Sprintf("%s, again %d", s.Name, n) // of an `every`
+	if n := r.firings[s]; n > 1 {
+		id = fmt.Sprintf("%s, again %d", s.Name, n)
 	}
 	r.faults[id] = s
 	rule := sim.Rule{ID: id, Effect: s.Effect.Name, Param: s.Param(), Delay: a.Duration("delay"), After: a.Text("when") == "after",

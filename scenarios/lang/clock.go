@@ -13,12 +13,22 @@ type clock struct {
 	known   bool
 	ran     bool
 	pending []pending // actions whose time has not come
+	series  []series  // of `every`
 }
 
 type pending struct {
 	word syntax.Word
 	at   time.Duration
 }
+
+// series is an action that comes again and again, from a time that is known.
+type series struct {
+	step  *Step
+	start time.Duration
+}
+
+// FiringsMax is how often an `every` may come: every 5 s for two months.
+const FiringsMax = 1_000_000
 
 // times reads the prefix of a statement.
 func (v *vetter) times(s *Step) {
@@ -34,11 +44,11 @@ func (v *vetter) times(s *Step) {
 		v.add(&syntax.Error{Pos: s.Stmt.Pos, Msg: s.Verb.Name + " takes no " + prefix, Hint: "it is done at its place in the file"})
 		return
 	}
-	read := func(w syntax.Word, into *time.Duration) bool {
+	read := func(w syntax.Word, into *time.Duration, parse func(*scope, syntax.Word) (any, *syntax.Error)) bool {
 		if w.Raw == "" {
 			return false
 		}
-		d, err := parseDuration(nil, w)
+		d, err := parse(nil, w)
 		if err != nil {
 			v.add(err)
 			return false
@@ -47,15 +57,15 @@ func (v *vetter) times(s *Step) {
 		return true
 	}
 	var d time.Duration
-	if read(at, &d) {
+	if read(at, &d, parseDuration) {
 		s.At = &d
 		v.notBefore(at, d)
 		v.pending = append(v.pending, pending{at, d})
 	}
-	if read(every, &s.Every) && s.Every <= 0 {
-		v.fail(every, "", "every needs a time above 0s")
+	if read(every, &s.Every, parsePeriod) && v.known {
+		v.series = append(v.series, series{s, v.now + s.Every})
 	}
-	if read(until, &s.Until) {
+	if read(until, &s.Until, parseDuration) {
 		v.notBefore(until, s.Until)
 		if s.Until == 0 {
 			v.fail(until, "", "until needs a time above 0s")
@@ -90,6 +100,19 @@ func (v *vetter) run(s *Step) {
 func (v *vetter) settle() {
 	v.ran = true
 	v.known = false
+}
+
+// tooOften reports actions that come too often. Where the end is not known, the run counts.
+func (v *vetter) tooOften() {
+	for _, p := range v.series {
+		end := v.now
+		if p.step.Until > 0 {
+			end = min(end, p.step.Until)
+		}
+		if n := int64((end-p.start)/p.step.Every) + 1; v.known && n > FiringsMax {
+			v.fail(p.step.Stmt.Every, "end it with until, or let it come less often", "%s comes %d times, and at most %d are taken", p.step.Stmt.Every.Raw, n, FiringsMax)
+		}
+	}
 }
 
 // unreached reports actions after the end: they would never be done.

@@ -48,6 +48,7 @@ func Vet(f *syntax.File) (*Program, error) {
 		v.statement(s)
 	}
 	v.unreached()
+	v.tooOften()
 	v.prog.Books = v.books
 	if err := v.errs.Err(); err != nil {
 		return nil, err
