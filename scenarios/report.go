@@ -73,9 +73,15 @@ func (r *textReporter) scenario(file, name string, runs []*Result) {
 		fmt.Fprintf(r.out, "%s  %-58s %8s  %10s in %s\n", verdict, file, seeds, round(virtual), round(wall))
 	}
 	for _, run := range runs {
+		if len(runs) > 1 && len(run.Shown) > 0 {
+			fmt.Fprintf(r.out, "      seed %d:\n", run.Seed)
+		}
 		for _, line := range run.Shown {
 			fmt.Fprintln(r.out, indent(line))
 		}
+	}
+	if virtual == 0 && failed == 0 && !runs[0].Live {
+		fmt.Fprintln(r.out, "      no time passed, so it proves nothing: let some pass, with run or settle")
 	}
 	for _, rule := range neverFired(runs) {
 		fmt.Fprintf(r.out, "      this fault hit nothing with any seed, so it proves nothing: %s\n", rule)
@@ -182,13 +188,14 @@ type jsonRun struct {
 	Digest    string   `json:"digest"`
 	Why       string   `json:"why,omitempty"` // it was left out
 	Unfired   []string `json:"unfired,omitempty"`
+	Shown     []string `json:"shown,omitempty"`
 	Failures  []string `json:"failures"`
 }
 
 func (r *jsonReporter) scenario(file, name string, runs []*Result) {
 	for _, run := range runs {
 		j := jsonRun{Scenario: file, Name: name, Seed: run.Seed, Outcome: run.Outcome, VirtualMs: run.Virtual.Milliseconds(),
-			WallMs: float64(run.Wall.Microseconds()) / 1000, Calls: run.Calls, Digest: run.Digest, Unfired: run.Unfired, Failures: []string{}}
+			WallMs: float64(run.Wall.Microseconds()) / 1000, Calls: run.Calls, Digest: run.Digest, Unfired: run.Unfired, Shown: run.Shown, Failures: []string{}}
 		for _, f := range run.Failures {
 			j.Failures = append(j.Failures, f.String())
 		}

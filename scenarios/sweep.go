@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -46,6 +47,10 @@ const stuckAfter = 30 * time.Second
 // reports in the order of the programs, and returns the exit status.
 func Sweep(programs []*lang.Program, o Options) int {
 	began := time.Now()
+	if err := o.clash(programs); err != nil {
+		fmt.Fprintln(o.Stderr, "sim: "+err.Error())
+		return ExitUsage
+	}
 	jobs := startRuns(programs, o)
 	dog := &watchdog{stderr: o.Stderr}
 	dog.start(jobs)
@@ -180,11 +185,32 @@ func (s *summary) add(runs []*Result) {
 	}
 }
 
+// savedAs is what the traces and recorded runs of a file are called, but for the seed.
+func savedAs(file string) string {
+	name := strings.NewReplacer("/", "-", "\\", "-").Replace(strings.TrimSuffix(file, lang.Ext))
+	return strings.TrimLeft(name, ".-")
+}
+
+// clash finds two files of which one would write what the other has written.
+func (o Options) clash(programs []*lang.Program) error {
+	if o.Trace == "" && o.Record == "" {
+		return nil
+	}
+	files := map[string]string{}
+	for _, p := range programs {
+		name, file := savedAs(p.File.Name), p.File.Name
+		if other, taken := files[name]; taken {
+			return fmt.Errorf("--trace and --record would write the runs of %s and %s into the same files, %s-seed…; run one after the other, into two directories", other, file, name)
+		}
+		files[name] = file
+	}
+	return nil
+}
+
 // save writes the traces and recorded runs that were asked for.
 func (o Options) save(runs []*Result) error {
 	for _, r := range runs {
-		name := strings.NewReplacer("/", "-", "\\", "-").Replace(strings.TrimSuffix(r.File, ".sim"))
-		name = fmt.Sprintf("%s-seed%d", strings.TrimLeft(name, ".-"), r.Seed)
+		name := fmt.Sprintf("%s-seed%d", savedAs(r.File), r.Seed)
 		if o.Trace != "" {
 			if err := writeFile(filepath.Join(o.Trace, name+".trace"), func(w io.Writer) error { _, err := r.Trace.WriteTo(w); return err }); err != nil {
 				return err
@@ -199,9 +225,10 @@ func (o Options) save(runs []*Result) error {
 	return nil
 }
 
-// update writes a scenario whose golden blocks a run has filled in.
+// update writes a scenario whose golden blocks a run has filled in. One without any stays as it is.
 func (o Options) update(p *lang.Program) error {
-	if !o.Update {
+	golden := func(s *syntax.Statement) bool { return s.Golden != nil }
+	if !o.Update || !slices.ContainsFunc(p.File.Statements(), golden) {
 		return nil
 	}
 	before, err := os.ReadFile(p.File.Name)

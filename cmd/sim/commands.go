@@ -50,6 +50,9 @@ func (c *runCmd) Validate() error {
 	if c.Live && (c.Seed != nil || c.Seeds != nil || c.Twice || c.Record != "" || c.Lua || c.Update) {
 		return errors.New("--live takes no seed, and none of --twice, --record, --lua and --update: those are of worlds")
 	}
+	if c.Update && (c.Seed != nil || c.Seeds != nil) {
+		return errors.New("--update takes no seed: golden blocks are those of the first seed of the file")
+	}
 	return nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"runtime/debug"
+	"strings"
 
 	"github.com/alecthomas/kong"
 )
@@ -52,7 +53,11 @@ func run(args []string, stdout, stderr io.Writer) int {
 	if err != nil {
 		var usage *kong.ParseError
 		if errors.As(err, &usage) {
-			err = fmt.Errorf("sim: %w (sim --help)", err)
+			message := err.Error()
+			if strings.Contains(message, "expected uint value") { // kong would have -1 written in another way
+				message, _, _ = strings.Cut(message, " (short flag)")
+			}
+			err = fmt.Errorf("sim: %s (sim --help)", message)
 		}
 		return fail(stderr, err)
 	}

@@ -54,7 +54,7 @@ func TestBadScenarios(t *testing.T) {
 }
 
 func TestBadUsage(t *testing.T) {
-	files := map[string]string{"s/good.sim": good, "s/x.sim": "run\n", "s/y.sim": "\n", "empty/readme.txt": ""}
+	files := map[string]string{"s/good.sim": good, "s/x.sim": "run\n", "s/y.sim": "\n", "empty/readme.txt": "", "a/b.sim": good, "a-b.sim": good}
 	for _, c := range []struct {
 		args []string
 		want string
@@ -65,6 +65,12 @@ func TestBadUsage(t *testing.T) {
 		{[]string{"run", "--sed=1", "s"}, `sim: unknown flag --sed, did you mean one of "--seed", "--seeds"? (sim --help)`},
 		{[]string{"run", "--seed=1", "--seeds=2", "s"}, `sim: --seed and --seeds can't be used together (sim --help)`},
 		{[]string{"run", "--seeds=0", "s"}, `sim: run: --seeds is at least 1 (sim --help)`},
+		{[]string{"run", "--seed", "-1", "s"}, `sim: --seed: expected uint value but got "-1" (sim --help)`},
+		{[]string{"run", "--update", "--seed=1", "s"}, "sim: run: --update takes no seed: golden blocks are those of the first seed of the file (sim --help)"},
+		{[]string{"run", "--update", "--seeds=2", "s"}, "sim: run: --update takes no seed: golden blocks are those of the first seed of the file (sim --help)"},
+		{[]string{"run", "--record=r", "a/b.sim", "a-b.sim"}, "sim: --trace and --record would write the runs of a-b.sim and a/b.sim into the same files, a-b-seed…; run one after the other, into two directories"},
+		{[]string{"run", "--trace=r", "a/b.sim", "a-b.sim"}, "sim: --trace and --record would write the runs of a-b.sim and a/b.sim into the same files, a-b-seed…; run one after the other, into two directories"},
+		{[]string{"run", ""}, `"": the pattern is empty (this directory is . and its tree ...)`},
 		{[]string{"run", "--format=xml", "s"}, `sim: --format must be one of "text","json","junit" but got "xml" (sim --help)`},
 		{[]string{"run", "--live", "--seeds=2", "s"}, "sim: run: --live takes no seed, and none of --twice, --record, --lua and --update: those are of worlds (sim --help)"},
 		{[]string{"run", "empty"}, "empty: no scenarios here (they are called *.sim)"},
@@ -172,6 +178,37 @@ func TestUpdateWritesGoldenBlocks(t *testing.T) {
 	require.Equal(t, fresh, string(written))
 	status, _, _ = sim(t, map[string]string{"x.sim": fresh}, "run", "x.sim")
 	require.Equal(t, exitOK, status)
+}
+
+// TestUpdateIsOfGoldenBlocks: a file without any keeps its layout, too.
+func TestUpdateIsOfGoldenBlocks(t *testing.T) {
+	text := "scenario  x\nbook b1\n  run 1s\n"
+	status, stdout, _ := sim(t, map[string]string{"x.sim": text}, "run", "x.sim", "--update")
+	require.Equal(t, exitOK, status, stdout)
+	written, err := os.ReadFile("x.sim")
+	require.NoError(t, err)
+	require.Equal(t, text, string(written))
+}
+
+// TestShown: what several seeds show says of which seed it is, in every format that shows it.
+func TestShown(t *testing.T) {
+	files := map[string]string{"x.sim": good + "show     state b1/*:image\n"}
+	_, stdout, _ := sim(t, files, "run", "x.sim", "--seeds=2")
+	require.Contains(t, stdout, "      seed 1:\n      state b1/c1/s1:image = pending\n      seed 2:\n      state b1/c1/s1:image = pending\n")
+	_, stdout, _ = sim(t, files, "run", "x.sim")
+	require.NotContains(t, stdout, "seed 1:")
+	_, stdout, _ = sim(t, files, "run", "x.sim", "--format=json")
+	require.Contains(t, stdout, `"shown":["state b1/c1/s1:image = pending"]`)
+}
+
+// TestNoTimePasses: what ends at its beginning passes, and proves nothing.
+func TestNoTimePasses(t *testing.T) {
+	const note = "no time passed, so it proves nothing: let some pass, with run or settle\n"
+	status, stdout, _ := sim(t, map[string]string{"x.sim": "scenario x\nbook b1\nworkers image=1\nrequest b1\n"}, "run", "x.sim")
+	require.Equal(t, exitOK, status)
+	require.Contains(t, stdout, note)
+	_, stdout, _ = sim(t, map[string]string{"x.sim": good}, "run", "x.sim")
+	require.NotContains(t, stdout, note)
 }
 
 func TestVetListHelp(t *testing.T) {

@@ -44,6 +44,9 @@ func Expand(fsys fs.FS, patterns []string) ([]string, error) {
 }
 
 func expand(fsys fs.FS, pattern string) ([]string, *syntax.Error) {
+	if pattern == "" {
+		return nil, &syntax.Error{File: `""`, Msg: "the pattern is empty", Hint: "this directory is . and its tree ..."}
+	}
 	root, tree := strings.CutSuffix(pattern, "...")
 	root = path.Clean(root)
 	if tree && pattern != "..." && !strings.HasSuffix(pattern, "/...") || strings.Contains(root, "...") {
@@ -54,6 +57,9 @@ func expand(fsys fs.FS, pattern string) ([]string, *syntax.Error) {
 		return nil, pathError(root, err)
 	}
 	if !info.IsDir() && !tree {
+		if err := regular(root, info); err != nil {
+			return nil, pathError(root, err)
+		}
 		return []string{root}, nil
 	}
 	var files []string
@@ -65,6 +71,11 @@ func expand(fsys fs.FS, pattern string) ([]string, *syntax.Error) {
 			return fs.SkipDir
 		case !d.IsDir() && strings.HasSuffix(p, Ext):
 			files = append(files, p)
+			info, err := fs.Stat(fsys, p)
+			if err != nil {
+				return err
+			}
+			return regular(p, info)
 		}
 		return nil
 	})
@@ -75,6 +86,14 @@ func expand(fsys fs.FS, pattern string) ([]string, *syntax.Error) {
 		return nil, &syntax.Error{File: pattern, Msg: "no scenarios here", Hint: "they are called *" + Ext}
 	}
 	return files, nil
+}
+
+// regular refuses what has no end: nobody may ever write into a pipe.
+func regular(name string, info fs.FileInfo) error {
+	if !info.Mode().IsRegular() {
+		return &fs.PathError{Op: "read", Path: name, Err: errors.New("not a regular file")}
+	}
+	return nil
 }
 
 func skipped(dir string) bool {

@@ -1,6 +1,7 @@
 package lang_test
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
 	"testing"
@@ -13,6 +14,7 @@ import (
 
 func TestExpand(t *testing.T) {
 	fsys := fstest.MapFS{}
+	fsys["_p/pipe.sim"] = &fstest.MapFile{Mode: fs.ModeNamedPipe}
 	for _, name := range []string{"s/a.sim", "s/x/b.sim", "s/x/c.txt", "s/testdata/d.sim", "s/.git/e.sim", "s/_old/f.sim", "none/g.txt"} {
 		fsys[name] = &fstest.MapFile{}
 	}
@@ -29,6 +31,9 @@ func TestExpand(t *testing.T) {
 		{[]string{"s/x/c.txt"}, []string{"s/x/c.txt"}, ""},
 		{[]string{"none/..."}, nil, "none/...: no scenarios here (they are called *.sim)"},
 		{[]string{"none", "gone"}, nil, "gone: file does not exist\nnone: no scenarios here (they are called *.sim)"},
+		{[]string{""}, nil, `"": the pattern is empty (this directory is . and its tree ...)`},
+		{[]string{"_p/pipe.sim"}, nil, "_p/pipe.sim: not a regular file"},
+		{[]string{"_p/..."}, nil, "_p/pipe.sim: not a regular file"},
 		{[]string{"s..."}, nil, "s...: bad pattern (... stands at the end, after a slash)"},
 		{[]string{"s/.../b.sim"}, nil, "s/.../b.sim: bad pattern (... stands at the end, after a slash)"},
 	} {
