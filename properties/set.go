@@ -187,7 +187,14 @@ func (s *Set) Late(within time.Duration) {
 // Violations lists what was found so far: of each property the first few.
 func (s *Set) Violations() []Violation { return s.violations }
 
+// report takes a violation over, unless the same was found before: at rest, say, and at the end.
 func (s *Set) report(v Violation) {
+	said := func(o Violation) bool {
+		return o.Property == v.Property && o.Subject == v.Subject && o.Message == v.Message
+	}
+	if slices.ContainsFunc(s.violations, said) {
+		return
+	}
 	if s.count[v.Property]++; s.count[v.Property] <= violationsMax {
 		s.violations = append(s.violations, v)
 	}

@@ -177,8 +177,10 @@ func TestBoundedStore(t *testing.T) {
 		{"a lease", func(b *bench) {
 			b.begin(s1, "d1", 1)
 			b.end(s1, "d1", "ready")
-			b.redis.DB().SetPX(keys.Lease(s1), "d1", 1000)
+			b.redis.DB().SetPX(keys.Lease(s1), "d1", 100_000)
 			b.set.Rest()
+			b.wait(time.Minute)
+			b.set.End() // and then as well: it is said once
 		}, "is left of dispatch d1"},
 		{"a slot", func(b *bench) {
 			b.begin(s1, "d1", 1)
