@@ -53,7 +53,7 @@ func count(seen map[string]int, trips []trip) {
 func idle(seen map[string]int) (names []string) {
 	for _, script := range store.Scripts() {
 		did := 0
-		for _, verdict := range []string{"ok", "1", "2", "released", "restored", "accepted", "last"} {
+		for _, verdict := range []string{"ok", "1", "2", "released", "restored", "indexed", "dirty", "accepted", "last"} {
 			did += seen[script.Name+" "+verdict]
 		}
 		if did == 0 {

@@ -148,7 +148,7 @@ func (u Universe) State(t *rapid.T) (commands [][]string) {
 // circuit with one permit out or two.
 func (u Universe) idle(t *rapid.T) [][]string {
 	state, breaker, permits := keys.AssetState(u.Stage.SceneID), keys.Breaker(asset.Image), keys.BreakerPermits(asset.Image)
-	commands := [][]string{{"hdel", state, "image.dispatch", "image.next"}, {"hset", state, "image.state", OneOf(t, "pending", "pending", "ready")}}
+	commands := [][]string{{"hdel", state, "image.dispatch", "image.next"}, {"hset", state, "image.state", OneOf(t, "pending", "pending", "ready", "generating")}}
 	if Chance(t, 30) {
 		commands = append(commands, []string{"del", breaker, permits}, []string{"hset", breaker, "opened_at", "@-3600000"},
 			[]string{"zadd", permits, "@600000", "d3", OneOf(t, "@600000", "@0"), u.Dispatches[1]})
