@@ -2,6 +2,7 @@ package dispatch
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/animastor/orchestra/engine/asset"
@@ -223,14 +224,15 @@ func (d *Dispatcher) idle(ctx context.Context, l *live) bool {
 }
 
 // lose ends a dispatch that makes no progress, or that nobody looked after. It
-// counts against the budget if a worker had claimed one of its jobs (design 5.4.4).
+// counts against the budget if a worker had claimed one of its jobs (design 5.4.4), as
+// one had of which a failure was taken.
 func (d *Dispatcher) lose(ctx context.Context, l *live, claimed bool) {
 	if !d.ours(ctx, l) {
 		return
 	}
 	left := !d.purge(ctx, l.dispatch)
 	e := ending{outcome: "lost", state: asset.Pending, verdict: verdictOf(outcome.Lost), idle: store.Reset, left: left}
-	if claimed {
+	if t := l.tally(); claimed || t.ended > t.done {
 		e.budget, e.evidence = store.Charge, guard.Judge(outcome.ClassifyFailure(outcome.Lost, ""), true)
 	}
 	d.finish(ctx, l, e)
@@ -260,14 +262,18 @@ func (d *Dispatcher) Adopt(ctx context.Context, v store.StageView) (adopted bool
 }
 
 // Lose takes over a dispatch that nobody renews and the hub knows nothing of, and
-// ends it as lost. Whether a worker had claimed one of its jobs nobody can tell, so
-// neither budget nor breaker is charged.
+// ends it as lost. Unless a failure was taken, nobody can tell whether a worker had
+// claimed one of its jobs, so neither budget nor breaker is charged.
 func (d *Dispatcher) Lose(ctx context.Context, v store.StageView) (lost bool, err error) {
 	l, err := d.take(ctx, v)
 	if l == nil {
 		return false, err
 	}
-	d.lose(ctx, l, false)
+	jobs, err := d.Store.Jobs(ctx, l.dispatch)
+	if err != nil {
+		return false, err // nobody renews it, and a pass tries again
+	}
+	d.lose(ctx, l, slices.ContainsFunc(jobs, func(j store.Job) bool { return j.State == failed }))
 	return l.ended.Load(), nil
 }
 
