@@ -9,102 +9,107 @@ import (
 // beginTwin is begin.lua.
 func beginTwin(db *redis.DB, keys, args []string) (any, error) {
 	const firstJob = 12
-	var state, intent, lease, record, jobs, slots, deferred, cancel, outbox, breaker, permits string
-	unpack(keys, &state, &intent, &lease, &record, &jobs, &slots, &deferred, &cancel, &outbox, &breaker, &permits)
-	var stage, dispatch, holder, expected, version, mark, ttlMs, limit, line, coolDown, probes, permitMs string
-	unpack(args, &stage, &dispatch, &holder, &expected, &version, &mark, &ttlMs, &limit, &line, &coolDown, &probes, &permitMs)
+	b := beginOf(keys, args)
 	if err := corrupt(db, keys, "hash", "hash", "string", "hash", "hash", "zset", "string", "string", "list", "hash", "zset"); err != nil {
 		return nil, err
 	}
 
 	now := db.Now()
-	stage += "."
-	ttl, permit := intOr0(ttlMs), intOr0(permitMs)
-	fence := intOr0(get(db, state, stage+"fence"))
-	if get(db, state, stage+"dispatch") == dispatch {
-		return []string{"ok", get(db, state, stage+"generation"), num(fence), "", "0"}, nil
+	ttl, permit := intOr0(b.ttlMs), intOr0(b.permitMs)
+	fence := intOr0(get(db, b.state, b.stage+"fence"))
+	if get(db, b.state, b.stage+"dispatch") == b.dispatch {
+		return []string{"ok", get(db, b.state, b.stage+"generation"), num(fence), "", "0"}, nil
 	}
-	if refusal := refuseBegin(db, keys, args, now, fence); refusal != nil {
+	if refusal := b.refuse(db, now, fence); refusal != nil {
 		return refusal, nil
 	}
 
 	fence++
 	at, fenced := num(now), num(fence)
-	db.SetPX(lease, dispatch, ttl)
-	db.ZAdd(slots, float64(now+ttl), dispatch)
-	db.ZRemUpTo(slots, float64(now))
+	db.SetPX(b.lease, b.dispatch, ttl)
+	db.ZAdd(b.slots, float64(now+ttl), b.dispatch)
+	db.ZRemUpTo(b.slots, float64(now))
 	probe := ""
-	if openedAt, _ := circuitOf(db, breaker); openedAt > 0 {
+	if openedAt, _ := circuitOf(db, b.breaker); openedAt > 0 {
 		probe = "half_open"
-		db.ZAdd(permits, float64(now+permit), dispatch)
-		db.ZRemUpTo(permits, float64(now))
-		db.PExpire(permits, permit)
+		db.ZAdd(b.permits, float64(now+permit), b.dispatch)
+		db.ZRemUpTo(b.permits, float64(now))
+		db.PExpire(b.permits, permit)
 	}
-	db.Del(deferred)
-	db.HSet(record, "dispatch_id", dispatch, "generation", expected, "fence", fenced, "version", version,
-		"mark", mark, "holder", holder, "started_at", at)
-	db.PExpire(record, ttl)
+	db.Del(b.deferred)
+	db.HSet(b.record, "dispatch_id", b.dispatch, "generation", b.expected, "fence", fenced, "version", b.version,
+		"mark", b.mark, "holder", b.holder, "started_at", at)
+	db.PExpire(b.record, ttl)
 	for _, job := range args[firstJob:] {
-		db.HSet(jobs, job, "outstanding")
+		db.HSet(b.jobs, job, "outstanding")
 	}
-	db.PExpire(jobs, ttl)
-	db.HSet(state, stage+"state", "generating", stage+"dispatch", dispatch, stage+"generation", expected, stage+"fence", fenced,
-		stage+"version", version, stage+"mark", mark, stage+"holder", holder, stage+"renewed", at, stage+"started", at)
-	db.HDel(state, stage+"claim", stage+"claim_until")
-	tell(db, outbox, line)
-	return []string{"ok", expected, fenced, probe, "0"}, nil
+	db.PExpire(b.jobs, ttl)
+	db.HSet(b.state, b.stage+"state", "generating", b.stage+"dispatch", b.dispatch, b.stage+"generation", b.expected, b.stage+"fence", fenced,
+		b.stage+"version", b.version, b.stage+"mark", b.mark, b.stage+"holder", b.holder, b.stage+"renewed", at, b.stage+"started", at)
+	db.HDel(b.state, b.stage+"claim", b.stage+"claim_until")
+	tell(db, b.outbox, b.line)
+	return []string{"ok", b.expected, fenced, probe, "0"}, nil
 }
 
-// refuseBegin is the middle of begin.lua: nil if nothing speaks against the dispatch.
-func refuseBegin(db *redis.DB, keys, args []string, now, fence int64) []string {
-	var state, intent, lease, record, jobs, slots, deferred, cancel, outbox, breaker, permits string
-	unpack(keys, &state, &intent, &lease, &record, &jobs, &slots, &deferred, &cancel, &outbox, &breaker, &permits)
-	var stage, dispatch, holder, expected, version, mark, ttl, limit, line, coolDown, probes string
-	unpack(args, &stage, &dispatch, &holder, &expected, &version, &mark, &ttl, &limit, &line, &coolDown, &probes)
-	stage += "."
-	current, problem := intentOf(db, intent)
+// begin is the keys and arguments of begin.lua, but for the jobs.
+type begin struct {
+	state, intent, lease, record, jobs, slots, deferred, cancel, outbox, breaker, permits            string
+	stage, dispatch, holder, expected, version, mark, ttlMs, limit, line, coolDown, probes, permitMs string
+}
+
+func beginOf(keys, args []string) *begin {
+	b := &begin{}
+	unpack(keys, &b.state, &b.intent, &b.lease, &b.record, &b.jobs, &b.slots, &b.deferred, &b.cancel, &b.outbox, &b.breaker, &b.permits)
+	unpack(args, &b.stage, &b.dispatch, &b.holder, &b.expected, &b.version, &b.mark, &b.ttlMs, &b.limit, &b.line, &b.coolDown, &b.probes, &b.permitMs)
+	b.stage += "."
+	return b
+}
+
+// refuse is the middle of begin.lua: nil if nothing speaks against the dispatch.
+func (b *begin) refuse(db *redis.DB, now, fence int64) []string {
+	current, problem := intentOf(db, b.intent)
 	refuse := func(verdict, reason string, until int64) []string {
 		return []string{verdict, num(current), num(fence), reason, num(until)}
 	}
-	if db.Exists(cancel) {
+	if db.Exists(b.cancel) {
 		return refuse("cancelled", "", 0)
 	}
 	if problem != "" {
 		return refuse(problem, "", 0)
 	}
-	if current != intOr0(expected) {
+	if current != intOr0(b.expected) {
 		return refuse("stale_intent", "", 0)
 	}
-	status, live := get(db, state, stage+"state"), get(db, state, stage+"dispatch")
+	status, live := get(db, b.state, b.stage+"state"), get(db, b.state, b.stage+"dispatch")
 	dispatchable := status == "pending" || status == "dirty" || status == "placeholder"
 	if !dispatchable && (status != "generating" || live == "") {
 		return refuse("not_dispatchable", "", 0)
 	}
-	if stage == "video." && imageComes(db, state) {
+	if b.stage == "video." && imageComes(db, b.state) {
 		return refuse("image_not_ready", "", 0)
 	}
-	if deferral, ok := db.Get(deferred); ok {
+	if deferral, ok := db.Get(b.deferred); ok {
 		parts := strings.Split(deferral, "|")
 		if len(parts) == 6 && intOr0(parts[5]) > now && intOr0(parts[2]) == current {
 			return refuse("deferred_capacity", parts[0], intOr0(parts[5]))
 		}
 	}
-	if next := intOr0(get(db, state, stage+"next")); next > now {
+	if next := intOr0(get(db, b.state, b.stage+"next")); next > now {
 		return refuse("backoff", "", next)
 	}
 	if live != "" {
 		return refuse("duplicate", "", 0)
 	}
-	openedAt, held := circuitOf(db, breaker)
-	switch until := openedAt + intOr0(coolDown); {
+	openedAt, held := circuitOf(db, b.breaker)
+	switch until := openedAt + intOr0(b.coolDown); {
 	case held:
 		return refuse("circuit_open", "", 0)
 	case openedAt > 0 && now < until:
 		return refuse("circuit_open", "", until)
-	case openedAt > 0 && int64(db.ZCountAbove(permits, float64(now))) >= intOr0(probes):
+	case openedAt > 0 && int64(db.ZCountAbove(b.permits, float64(now))) >= intOr0(b.probes):
 		return refuse("half_open_limit", "", 0)
 	}
-	if int64(db.ZCountAbove(slots, float64(now))) >= intOr0(limit) {
+	if int64(db.ZCountAbove(b.slots, float64(now))) >= intOr0(b.limit) {
 		return refuse("backpressure", "", 0)
 	}
 	return nil
