@@ -41,13 +41,11 @@ func (d *Dispatcher) Clear(ctx context.Context, s Sweep) (swept Swept, left Swee
 	}
 	swept.Requested = 1
 	c, err := d.Hub.ClearBook(ctx, s.Book)
-	err = confirmed(c, err, c.Scope.BookID, s.Book)
-	if err == nil {
+	if d.observeSwept(ports.Swept{Book: s.Book, Err: confirmed(c, err, c.Scope.BookID, s.Book)}) {
 		swept.Cleared = 1
 	} else {
 		swept.Failed, left.Book = 1, s.Book
 	}
-	d.Observer.Observe(ports.Swept{Book: s.Book, Requested: 1, Cleared: swept.Cleared, Failed: swept.Failed, Err: err})
 	return swept, left
 }
 
@@ -88,15 +86,19 @@ func (d *Dispatcher) purge(ctx context.Context, dispatch string) bool {
 
 func (d *Dispatcher) clear(ctx context.Context, dispatch string) (bool, error) {
 	c, err := d.Hub.ClearDispatch(ctx, dispatch)
-	why := confirmed(c, err, c.Scope.DispatchID, dispatch)
-	e := ports.Swept{Dispatch: dispatch, Requested: 1, Err: why}
-	if why == nil {
+	return d.observeSwept(ports.Swept{Dispatch: dispatch, Err: confirmed(c, err, c.Scope.DispatchID, dispatch)}), err
+}
+
+// observeSwept tells the observer of one request to clear, and says whether it was carried out.
+func (d *Dispatcher) observeSwept(e ports.Swept) (cleared bool) {
+	e.Requested = 1
+	if e.Err == nil {
 		e.Cleared = 1
 	} else {
 		e.Failed = 1
 	}
 	d.Observer.Observe(e)
-	return why == nil, err
+	return e.Err == nil
 }
 
 var errUnconfirmed = errors.New("dispatch: the hub does not say that it cleared what was asked for")

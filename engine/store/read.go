@@ -120,6 +120,10 @@ type IntentView struct {
 // Active says whether the stage is to be worked on.
 func (i IntentView) Active() bool { return i.Present && !i.Corrupt && i.Status == StatusActive }
 
+// Stopped says whether somebody has cancelled or deleted the stage: of one that is corrupt, or
+// was evicted, nobody can tell.
+func (i IntentView) Stopped() bool { return i.Present && !i.Corrupt && i.Status != StatusActive }
+
 // ReadScenes reads the given stages of scenes, 250 scenes in a round trip. Each view has
 // its stages in the order given. A corrupt key spoils its scene alone; any other error
 // is returned.

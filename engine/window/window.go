@@ -261,7 +261,7 @@ func underWay(s store.StageView) bool {
 	case asset.Done(s.State, true):
 		return false
 	case s.Intent.Present:
-		return s.Intent.Active() || s.Intent.Corrupt
+		return !s.Intent.Stopped()
 	}
 	return !fresh(s)
 }
@@ -319,8 +319,7 @@ func (l *look) conclude(ctx context.Context, p *plan) (again bool, err error) {
 func (l *look) count(f *store.Finale, scope store.Scope, v store.SceneView) {
 	ready, failed := 0, 0
 	for _, s := range v.Stages {
-		stopped := s.Intent.Present && !s.Intent.Corrupt && !s.Intent.Active()
-		if _, wanted := scope.Wants(s.Stage); wanted && !stopped {
+		if _, wanted := scope.Wants(s.Stage); wanted && !s.Intent.Stopped() {
 			switch s.State {
 			case asset.Ready:
 				ready++
